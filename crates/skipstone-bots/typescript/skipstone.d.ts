@@ -149,6 +149,63 @@ declare namespace json {
   function decode<T = unknown>(text: string | LuauBuffer): T;
 }
 
+interface HttpOptions {
+  headers?: Record<string, string | number>;
+  /** The body; or a value, which is sent as JSON with its content type. */
+  body?: string | LuauBuffer;
+  json?: unknown;
+  /** Seconds from the call to the end of the answer (30), and bytes of its body (1 MiB). */
+  timeout?: number;
+  max?: number;
+  /** Of https: whose certificates are trusted. `https://host/#sha256=...` pins one. */
+  trust?: "system" | "anyone";
+}
+interface HttpRequestOptions extends HttpOptions {
+  method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
+}
+/** headers: by their names in lower case; several of a name are joined by ", ", those of set-cookie by a line's end. */
+interface HttpResponse {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+type HttpAnswer = LuaMultiReturn<[HttpResponse] | [undefined, string]>;
+
+/**
+ * HTTP/1.1, for logins and lobbies. Each call waits for its answer, whatever its status: undefined and the reason if there is
+ * none. A bot's connections are its own and kept alive. Redirects are not followed, and cookies not kept. The run has the trend
+ * http_ms and the rate http_failed.
+ * @noSelf
+ */
+declare namespace http {
+  function get(url: string, options?: HttpOptions): HttpAnswer;
+  function post(url: string, options?: HttpOptions): HttpAnswer;
+  function request(url: string, options?: HttpRequestOptions): HttpAnswer;
+}
+
+/** @noSelf */
+interface ProtobufSchema {
+  /** A message by its name, with or without the file's package. Enums are their names, bytes a buffer or a string. */
+  encode(message: string, value: object): LuauBuffer;
+  /**
+   * Fields without presence have their default, those with presence are undefined where they are absent; lists and maps are tables
+   * always. Bytes that are no such message are an error.
+   */
+  decode<T = unknown>(message: string, data: LuauBuffer | string): T;
+}
+
+/**
+ * Messages by a .proto file of the script's folder, and the files that it imports.
+ * @noSelf
+ */
+declare namespace protobuf {
+  function load(
+    path: string,
+    /** What numbers of 64 bits become: a number where it is exact and else a text of its digits, or a text always. */
+    options?: { int64?: "number" | "text" },
+  ): ProtobufSchema;
+}
+
 /**
  * Random numbers of the run's seed; `Math.random()` is the same as `math.random()`.
  * @noSelf

@@ -19,3 +19,4 @@ mod slow_readers;
 mod stalls_are_found;
 mod the_guide;
 mod tls_servers;
+mod types_agree;

@@ -43,3 +43,7 @@ check(true);
 buffer.writeu8(packet, "0", 1);
 // @ts-expect-error a buffer is no string
 data.text(packet);
+// @ts-expect-error a request has no such method
+http.request("http://127.0.0.1:8000", { method: "FETCH" });
+// @ts-expect-error the message's name comes first
+protobuf.load("game.proto").encode({ x: 1 });
