@@ -24,8 +24,8 @@ fn a_client_moves_to_another_server_of_the_cluster_and_a_store_outlives_each_ser
         bus.publish("after", turn.to_string()).unwrap();
         assert_eq!(message(&bus).payload, turn.to_string());
         servers[turn].restart().unwrap();
-        // It takes part again before the next one ends, or there is no majority.
-        std::thread::sleep(Duration::from_secs(2));
+        // It has what the others have before the next one ends, or there is no majority that has it.
+        wait_for_replicas(&bus);
         revision = stored(&bus, store.update(&bus, "room.1", "all are there", revision).unwrap());
     }
     assert!(bus.stats().reconnects >= 1);
@@ -73,6 +73,30 @@ fn of_clients_of_a_cluster_that_create_one_key_at_once_one_succeeds_and_the_othe
             assert!(matches!(other, KvOutcome::Exists { value, .. } if *value == owner), "{other:?}");
         }
     }
+}
+
+/// Until each server of the cluster holds the store `rooms` as its leader does.
+fn wait_for_replicas(bus: &Bus) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let mut last = String::new();
+    while Instant::now() < deadline {
+        let asked = bus.request("$JS.API.STREAM.INFO.KV_rooms", "", Duration::from_secs(2)).unwrap();
+        let info = std::iter::from_fn(|| bus.wait(Duration::from_secs(3))).find_map(|event| match event {
+            BusEvent::Answer { request, result } if request == asked => Some(result),
+            _ => None,
+        });
+        if let Some(Ok(info)) = info {
+            last = String::from_utf8_lossy(&info).into_owned();
+            let info: serde_json::Value = serde_json::from_slice(&info).unwrap();
+            let replicas = info["cluster"]["replicas"].as_array().cloned().unwrap_or_default();
+            let is_current = |one: &serde_json::Value| one["current"] == true && one["offline"] != true;
+            if replicas.len() == 2 && replicas.iter().all(is_current) {
+                return;
+            }
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    panic!("not all servers hold the store: {last}");
 }
 
 fn stored(bus: &Bus, asked: RequestId) -> u64 {
