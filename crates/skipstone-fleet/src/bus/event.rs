@@ -49,7 +49,7 @@ pub enum BusEvent {
     },
     /// There is the first connection, of a bus that was made by [`Bus::start`](super::Bus::start).
     Connected,
-    /// There is a connection again, with all subscriptions. Messages of others in between are lost.
+    /// There is a connection again, and the server knows all subscriptions. Messages of others in between are lost.
     Reconnected,
     /// An attempt to connect failed; the next follows within a second.
     ConnectFailed {

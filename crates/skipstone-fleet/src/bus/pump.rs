@@ -102,7 +102,8 @@ impl Pump {
 
     fn wants_fence(&self) -> bool {
         let board = self.shared.board();
-        board.state == BusState::Connected && board.receipts.fences() == 0 && board.receipts.wants_fence()
+        let is_wanted = board.is_back || board.receipts.wants_fence();
+        board.state == BusState::Connected && board.receipts.fences() == 0 && is_wanted
     }
 
     /// Receives answers and fences.

@@ -42,6 +42,8 @@ pub(super) struct Board {
     pub(super) answers: Answers,
     pub(super) receipts: Receipts,
     pub(super) state: BusState,
+    /// Whether there is a connection again that was not reported yet.
+    pub(super) is_back: bool,
     pub(super) stats: BusStats,
     /// Calls that were accepted, and those of them that ended: both only grow.
     pub(super) accepted: u64,
@@ -63,6 +65,7 @@ impl Shared {
             answers: Answers::default(),
             receipts: Receipts::default(),
             state: BusState::Disconnected,
+            is_back: false,
             stats: BusStats::default(),
             accepted: 0,
             finished: 0,
@@ -205,6 +208,10 @@ impl Board {
         self.stats.rtt = Some(rtt);
         self.stats.confirmed += confirmed.messages;
         self.finish(confirmed);
+        // The client subscribes again before it sends anything else.
+        if std::mem::take(&mut self.is_back) {
+            self.events.push_connection(BusEvent::Reconnected);
+        }
     }
 
     /// There have been this many disconnections since the beginning.
@@ -213,7 +220,7 @@ impl Board {
             return;
         }
         self.disconnections.send_replace(total);
-        self.state = BusState::Disconnected;
+        (self.state, self.is_back) = (BusState::Disconnected, false);
         let unconfirmed = self.receipts.on_disconnected();
         self.stats.unconfirmed += unconfirmed.messages;
         self.finish(unconfirmed);
@@ -226,9 +233,7 @@ impl Board {
         if self.state == BusState::Disconnected && *self.disconnections.borrow() == total - 1 {
             self.state = BusState::Connected;
             self.stats.reconnects = total - 1;
-            if total > 1 {
-                self.events.push_connection(BusEvent::Reconnected);
-            }
+            self.is_back = total > 1;
         }
     }
 
@@ -316,7 +321,11 @@ mod tests {
         // The events follow, and say nothing new.
         board.on_disconnections(1);
         board.on_connections(2);
-        assert_eq!(events(&mut board), [BusEvent::Disconnected { unconfirmed: 1 }, BusEvent::Reconnected]);
+        assert_eq!(events(&mut board), [BusEvent::Disconnected { unconfirmed: 1 }]);
+        // A fence of the new connection comes behind all subscriptions.
+        let fence = board.receipts.on_fence_sent(Instant::now());
+        board.on_fence_returned(fence, Instant::now());
+        assert_eq!(events(&mut board), [BusEvent::Reconnected]);
         assert_eq!((board.state, board.stats.reconnects), (BusState::Connected, 1));
     }
 
