@@ -198,7 +198,7 @@ impl Cause {
 pub enum SocketEnd {
     /// The server ended the stream in order.
     Finished,
-    /// Datagrams: nobody listens on the server's port, as its machine answered (ICMP). The socket is still usable.
+    /// Datagrams: no program listens on the server's port, as its machine answered (ICMP). The socket is still usable.
     PortClosed,
     /// A stream, or the handshake on it, was not there in time.
     TimedOut,

@@ -86,7 +86,7 @@ impl Exchange {
                     self.stage = done(call);
                 }
                 Stage::Done { is_kept } => {
-                    // Bytes after an answer that nobody has asked for.
+                    // Bytes after an answer that no request asked for.
                     self.stage = Stage::Done { is_kept: is_kept && self.inbox.is_empty() };
                     return Ok(true);
                 }

@@ -80,7 +80,7 @@ impl Lifecycle {
     pub(super) fn end_with_socket(&mut self, end: SocketEnd) {
         match end {
             SocketEnd::Finished => self.end(Cause::ByServer, "the server ended the stream"),
-            SocketEnd::PortClosed => self.end(Cause::Unreachable, "nobody listens on the server's port"),
+            SocketEnd::PortClosed => self.end(Cause::Unreachable, "no program listens on the server's port"),
             SocketEnd::TimedOut => self.end(Cause::TimedOut, "the server did not answer in time"),
             SocketEnd::Failed(why) => self.end(Cause::Unreachable, why),
         }

@@ -1,5 +1,5 @@
-//! Raw UDP: a message is a datagram. There is no handshake: a bot is connected at once, and notices that nobody listens
-//! by the system's answer (ICMP) alone. The shortest protocol: a new one may begin as its copy.
+//! Raw UDP: a message is a datagram. There is no handshake: a bot is connected at once, and notices that no program
+//! listens by the system's answer (ICMP) alone. The shortest protocol: a new one may begin as its copy.
 
 use super::lifecycle::Lifecycle;
 use super::limits::{Limits, queue_cost};

@@ -240,6 +240,8 @@ fn agents_let_no_script_connect_where_they_may_not_and_refusals_name_the_remedy(
     for (flag, wanted) in [
         ("--find-limit --threshold=heard.sum>1", "--find-limit: "),
         ("--watch-pid=1", "--watch-pid: "),
+        ("--only-bot=1 --seed=7", "--only-bot: "),
+        ("--live=127.0.0.1:0", "--live: "),
         ("--agents=3", "there are: a1"),
         ("-c 1 --agents=2", "--agents 2"),
     ] {

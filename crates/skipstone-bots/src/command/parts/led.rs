@@ -104,8 +104,16 @@ fn refuse_flags_of_one_machine(arguments: &BotsArguments) -> Result<(), String> 
              with -c",
         ),
         (
+            arguments.only_bot.is_some(),
+            "--only-bot: one bot runs on one machine, as it does in the whole run of that seed; leave out --fleet",
+        ),
+        (
+            arguments.live.is_some(),
+            "--live: the bots run on other machines; leave it out, and read the lines of the agents here",
+        ),
+        (
             arguments.watch_pid.is_some(),
-            "--watch-pid: agents are on other machines than the server; leave it out, and watch the server where it runs",
+            "--watch-pid: agents are on other machines than the server; leave it out, and watch the server there",
         ),
     ];
     match refused.iter().find(|(is_given, _)| *is_given) {
