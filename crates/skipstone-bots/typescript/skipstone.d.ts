@@ -48,7 +48,7 @@ interface Bot<Data = LuauBuffer> {
   wait(
     what?: number | string | ((this: void, channel: number, data: Data) => boolean),
     timeout?: number,
-  ): LuaMultiReturn<[Data, number] | [undefined, "timeout" | "closed"]>;
+  ): LuaMultiReturn<[Data, number] | [undefined, "timeout"] | [undefined, "closed", string]>;
   sleep(seconds: number): void;
   /** Sleeps for a random time, as a person thinks. */
   think(least: number, most: number): void;

@@ -310,7 +310,7 @@ impl<'p> Worker<'p> {
             let mut event = None;
             self.with_socket(slot, |socket, now, outgoing| {
                 socket.flush(now, outgoing);
-                event = socket.protocol().poll_event();
+                event = socket.poll_event();
             });
             match event {
                 Some(event) => self.on_event(slot, event),
@@ -344,6 +344,7 @@ impl<'p> Worker<'p> {
             }
             Event::Closed(ending) => {
                 self.end_link(slot);
+                self.host.links.borrow_mut()[slot].ending = Some(ending.clone());
                 self.on_closed(slot, &ending);
             }
         }

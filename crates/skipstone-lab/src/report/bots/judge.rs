@@ -157,7 +157,7 @@ fn shortfalls(result: &BotsResult) -> Vec<String> {
             .take(REASONS_MAX)
             .map(|(why, count)| format!("{} {why}", thousands(*count)))
             .collect();
-        reasons.push(format!("{} lost the connection: {}.", counted(bots.dropped, "bot"), why.join("; ")));
+        reasons.push(format!("{} lost the connection; all endings: {}.", counted(bots.dropped, "bot"), why.join("; ")));
     }
     for (why, count) in result.refused_sends.iter().take(REASONS_MAX) {
         reasons.push(format!("{} could not be sent: {why}.", counted(*count, "message")));
