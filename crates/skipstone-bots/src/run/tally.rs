@@ -45,7 +45,7 @@ pub(crate) struct Tally {
     pub(crate) lateness: Lateness,
     /// What the script measured.
     pub(crate) metrics: Metrics,
-    /// What is known of each bot. It stays on its machine.
+    /// What is known of each bot. It stays on its machine; [`WorstBots`](super::WorstBots) leave it.
     #[serde(skip)]
     pub(crate) bots: BotRecords,
     /// Calls of the script.
