@@ -104,8 +104,8 @@ class WebSockets:
             head, waiting = waiting.split(b"\r\n\r\n", 1)
             key = next(line.split(b":")[1].strip() for line in head.split(b"\r\n") if b"-key:" in line.lower())
             accept = base64.b64encode(hashlib.sha1(key + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest())
-            stream.send(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                        b"Sec-WebSocket-Accept: " + accept + b"\r\n\r\n")
+            answer = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            self.write(stream, answer + b"Sec-WebSocket-Accept: " + accept + b"\r\n\r\n")
             is_open = True
         while is_open and len(waiting) >= 6:
             length, at = waiting[1] & 127, 2
@@ -125,11 +125,13 @@ class WebSockets:
         self.streams.pop(file)[0].close()
 
     def send(self, file, data):
-        if file not in self.streams:
-            return
-        length = bytes([len(data)]) if len(data) < 126 else struct.pack(">BH", 126, len(data))
+        if file in self.streams:
+            length = bytes([len(data)]) if len(data) < 126 else struct.pack(">BH", 126, len(data))
+            self.write(self.streams[file][0], b"\x82" + length + data)
+
+    def write(self, stream, data):
         try:
-            self.streams[file][0].send(b"\x82" + length + data)
+            stream.send(data)
         except (BlockingIOError, ConnectionError):
             pass
 
