@@ -191,7 +191,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["certificate", "input", "page", "parsing", "streams"],
         ],
     ),
-    ("xtask", &[&["steps"], &["languages", "programs", "protocol", "rules"], &["machine"]]),
+    ("xtask", &[&["release", "steps"], &["languages", "programs", "protocol", "rules"], &["machine"]]),
 ];
 
 /// Modules by rank, highest first.
