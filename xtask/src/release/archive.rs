@@ -49,3 +49,21 @@ pub(crate) fn zip(folder: &Path, names: &[&str], archive: &Path, release: &Relea
     zip.args(["-B", "xtask/python/zip_folder.py"]).arg(archive).arg(folder).args(names);
     process::run(zip)
 }
+
+/// Unpacks an archive into a folder, by its end.
+pub(crate) fn unpack(archive: &Path, folder: &Path, tree: &Tree) -> Result<(), String> {
+    if !archive.is_file() {
+        return Err(format!("{} is missing: make it first, without --check", archive.display()));
+    }
+    let is_zip = archive.extension().is_some_and(|end| end == "zip" || end == "nupkg");
+    let unpack = if is_zip {
+        let mut zip = process::command(system::python(tree).ok_or("no Python 3: install python3")?, tree);
+        zip.args(["-m", "zipfile", "-e"]).arg(archive).arg(folder);
+        zip
+    } else {
+        let mut tar = process::command("tar", tree);
+        tar.args(["--extract", "--gzip", "--file"]).arg(archive).arg("--directory").arg(folder);
+        tar
+    };
+    process::run(unpack)
+}

@@ -26,6 +26,11 @@ pub(crate) fn prepare(system: &System, tree: &Tree) -> Result<(), String> {
     system::without_target(system.target, tree).map_or(Ok(()), Err)
 }
 
+/// Adds what is missing to compile C for other systems.
+pub(crate) fn prepare_compiler(tree: &Tree) -> Result<(), String> {
+    install(tree)
+}
+
 /// The search path on which cargo finds `cargo zigbuild`, and that finds zig.
 pub(crate) fn search_path(tree: &Tree) -> std::ffi::OsString {
     let others = std::env::var_os("PATH").unwrap_or_default();
