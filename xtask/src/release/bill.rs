@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::contents::Dependency;
+use super::moment;
 use super::plan::{Release, write};
 
 /// Writes `ARTIFACT.cdx.json` next to the artifact, and returns it.
@@ -25,7 +26,7 @@ fn bill(name: &str, dependencies: &[Dependency], release: &Release) -> Value {
         "specVersion": "1.5",
         "version": 1,
         "metadata": {
-            "timestamp": moment(release.epoch),
+            "timestamp": moment::iso_8601(release.epoch),
             "component": {
                 "type": "application",
                 "bom-ref": root,
@@ -63,32 +64,9 @@ fn component(Dependency { package, checksum }: &Dependency) -> Value {
     component
 }
 
-/// Seconds since 1970 as ISO 8601 in UTC, by Howard Hinnant's `civil_from_days`.
-fn moment(epoch: u64) -> String {
-    let (days, second) = (epoch / 86_400 + 719_468, epoch % 86_400);
-    let (era, of_era) = (days / 146_097, days % 146_097);
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    // March is the first month, so that the leap day is the last of a year.
-    let from_march = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * from_march + 2) / 5 + 1;
-    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
-    let year = era * 400 + year_of_era + u64::from(month <= 2);
-    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_moment_is_written_as_people_read_it() {
-        assert_eq!(moment(0), "1970-01-01T00:00:00Z");
-        assert_eq!(moment(951_782_399), "2000-02-28T23:59:59Z");
-        assert_eq!(moment(951_782_400), "2000-02-29T00:00:00Z");
-        assert_eq!(moment(1_795_824_000), "2026-11-28T00:00:00Z");
-    }
 
     #[test]
     fn a_bill_names_each_crate_with_licence_and_checksum() {

@@ -8,6 +8,8 @@ mod build;
 mod c;
 mod contents;
 mod library;
+mod licences;
+mod moment;
 mod parts;
 mod plan;
 mod preflight;

@@ -158,6 +158,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
     (
         "crates/skipstone-cli",
         &[
+            &["config_file"],
             &["command_line"],
             &["bots"],
             &["fleet", "serve"],
