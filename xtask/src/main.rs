@@ -6,6 +6,7 @@ mod languages;
 mod machine;
 mod programs;
 mod protocol;
+mod release;
 mod rules;
 mod steps;
 
@@ -60,6 +61,7 @@ fn run(command: &str, mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
         "install-c" => languages::c::install(arguments, tree),
         "instructions" => protocol::instructions::instructions(arguments, tree),
         "mutants" => protocol::mutants::mutants(arguments, tree),
+        "release" => release::release(arguments, tree),
         "siege" => programs::siege::siege(arguments, tree),
         "soak" => programs::soak::soak(arguments, tree),
         "swarm" => protocol::swarm::swarm(arguments, tree),
@@ -104,6 +106,11 @@ cargo xtask: what continuous integration and contributors run
                                       N (200) small changes of the code, and which of them no test detects; one to two
                                       hours; an interrupted run continues from its FILE
   cargo xtask mutants --list          lists the possible changes; `--again FILE` retries the survivors in a --json FILE
+  cargo xtask release [--only NAMES] [--tag TAG] [--dist FOLDER] [--sign-with KEY] [--allow-dirty]
+                                      everything that people install, for all systems, into dist/ (Linux); sizes and
+                                      budgets at the end; --list: its parts; KEY is a private key of OpenSSH
+  cargo xtask release --check [--only NAMES]
+                                      installs what is in dist/ where nothing is, and uses it
   cargo xtask siege [--attack NAME]... [--of KIND,...] [--tool PATH] [--rounds N] [--seconds S] [--json FILE]
                                       attacks on a server, and their effect on good clients; optimised build (Linux)
   cargo xtask siege --list            lists the attacks; `--table FILE` prints a result that --json wrote

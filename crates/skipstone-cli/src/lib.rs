@@ -8,6 +8,7 @@ mod bots;
 mod chat;
 mod client_figures;
 mod command_line;
+mod config_file;
 mod console;
 #[cfg(feature = "dashboard")]
 mod dashboard;
@@ -25,7 +26,7 @@ mod sharing;
 mod stress;
 mod trust;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use command_line::{CommandLine, ToolCommand};
 use skipstone_lab::report::{Exit, output};
 #[cfg(feature = "experiments")]
@@ -40,10 +41,19 @@ pub fn run() -> ExitCode {
     if let Some((command, sentence)) = left_out::answer(&words) {
         return Exit::BadConfiguration.told(command, sentence).into();
     }
-    let arguments = CommandLine::try_parse_from(scripted(std::env::args_os().collect())).unwrap_or_else(|error| {
+    let words = scripted(std::env::args_os().collect());
+    let file = config_file::named(&words);
+    let words = match config_file::expanded(words, &CommandLine::command()) {
+        Ok(words) => words,
+        Err(why) => return Exit::BadConfiguration.told("serve", why).into(),
+    };
+    let arguments = CommandLine::try_parse_from(words).unwrap_or_else(|error| {
         // Help and version are answers, the rest is bad configuration.
         let is_answer = !error.use_stderr();
         let printed = error.print().and_then(|()| std::io::stdout().flush());
+        if let Some(file) = file.filter(|_| !is_answer) {
+            output::complain(format_args!("note: {} has flags of this command line, too", file.display()));
+        }
         if is_answer {
             output::note(printed);
         }
@@ -90,6 +100,12 @@ pub fn run() -> ExitCode {
         None => stress::demonstrate(),
     };
     exit.once_written().into()
+}
+
+/// The command line's description, of which completions and manual pages are made.
+#[cfg(feature = "manual")]
+pub fn description() -> clap::Command {
+    CommandLine::command()
 }
 
 /// `stress --script FILE` is `bots FILE`, with the flags of that.

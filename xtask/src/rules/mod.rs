@@ -5,6 +5,7 @@ pub(crate) mod docs;
 pub(crate) mod features;
 pub(crate) mod house;
 pub(crate) mod layering;
+pub(crate) mod licences;
 pub(crate) mod local_paths;
 pub(crate) mod package;
 pub(crate) mod purity;

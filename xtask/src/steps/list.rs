@@ -9,7 +9,7 @@ use crate::machine::verdict::Verdict;
 use crate::machine::{files, process, system, test_programs};
 use crate::programs::{databases, deploy, external, fleet, sweep};
 use crate::protocol::{instructions, vectors, wireshark};
-use crate::rules::{claims, docs, features, layering, local_paths, package, purity, snippets};
+use crate::rules::{claims, docs, features, layering, licences, local_paths, package, purity, snippets};
 
 /// In this order within a lane: steps that fail fastest first, then steps whose output others use.
 pub(super) const STEPS: &[Step] = &[
@@ -53,6 +53,14 @@ pub(super) const STEPS: &[Step] = &[
         lane: Lane::Compiles,
         after: &[],
         run: |tree, _| report(local_paths::breaches(&files::files(tree))),
+    },
+    Step {
+        name: "licences",
+        about: "every crate has a licence that deny.toml allows, and comes from crates.io (cargo-deny)",
+        is_fast: false,
+        lane: Lane::Waits,
+        after: &[],
+        run: |tree, _| licences::step(tree),
     },
     Step {
         name: "claims",

@@ -141,6 +141,10 @@ pub(crate) struct ServeArguments {
     /// message: reads the certificates, and tests the database and the directories of logs
     #[arg(long)]
     pub(crate) check: bool,
+    /// Read flags from a TOML file: `listen = "0.0.0.0:7777"`, `tick = 30`, `allow-plain = true`, `cert = ["a.pem"]`. A
+    /// flag of the command line counts before the file's; a restart (SIGUSR2) reads the file again
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<std::path::PathBuf>,
     /// Communicate with a parent process over standard input and output
     #[arg(long, hide = true)]
     pub(crate) piped: bool,

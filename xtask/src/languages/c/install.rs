@@ -18,7 +18,7 @@ pub(crate) fn install(mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
     cargo.args(["build", "--package", "skipstone-ffi"]).args((!is_debug).then_some("--release"));
     process::run(cargo)?;
     let profile = if is_debug { "debug" } else { "release" };
-    install_to(&prefix, &process::target_dir(tree).join(profile), tree)?;
+    install_to(&prefix, &process::target_dir(tree).join(profile), std::env::consts::OS, tree)?;
     println!("installed to {}: CMake finds it with -DCMAKE_PREFIX_PATH={}", prefix.display(), prefix.display());
     Ok(true)
 }
@@ -27,7 +27,7 @@ pub(crate) fn install(mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
 pub(super) fn check(tree: &Tree) -> Result<Tally, String> {
     let folder = process::target_dir(tree).join("c");
     let prefix = folder.join("prefix");
-    install_to(&prefix, &library_dir(tree), tree)?;
+    install_to(&prefix, &library_dir(tree), std::env::consts::OS, tree)?;
     let mut tally = Tally::default();
     if process::find("cmake").is_some() {
         for (kind, option) in [("shared", "-DSKIPSTONE_STATIC=OFF"), ("static", "-DSKIPSTONE_STATIC=ON")] {
@@ -68,8 +68,9 @@ fn by_pkg_config(folder: &Path, prefix: &Path, tree: &Tree) -> Result<Tally, Str
     Ok(tally)
 }
 
-/// Copies the files, and fills in paths that depend on the prefix.
-fn install_to(prefix: &Path, built: &Path, tree: &Tree) -> Result<(), String> {
+/// Copies the headers, the libraries of `built`, and what CMake and pkg-config read. Nothing in them names the prefix: the
+/// folder may be moved. `os` is that of the library, as Rust calls it.
+pub(crate) fn install_to(prefix: &Path, built: &Path, os: &str, tree: &Tree) -> Result<(), String> {
     let include = tree.root().join(INCLUDE);
     for header in ["skipstone.h", "skipstone.hpp"] {
         copy(&include.join(header), &prefix.join("include").join(header))?;
@@ -87,13 +88,22 @@ fn install_to(prefix: &Path, built: &Path, tree: &Tree) -> Result<(), String> {
     for (template, place) in TEMPLATES {
         let path = tree.root().join("clients/c/cmake").join(template);
         let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let text = text.replace("@VERSION@", version).replace("@PREFIX@", &prefix.display().to_string());
+        let text = text.replace("@VERSION@", version).replace("@PRIVATE@", needed_statically(os));
         write(&prefix.join(place), &text)?;
     }
     Ok(())
 }
 
-/// System libraries; only the existing ones are used.
+/// The system's libraries that a program needs which is linked with the static library.
+fn needed_statically(os: &str) -> &'static str {
+    match os {
+        "windows" => "-lws2_32 -luserenv -lbcrypt -lntdll -lcrypt32 -lsecur32 -lncrypt",
+        "macos" => "-framework Security -framework CoreFoundation -liconv",
+        _ => "-lgcc_s -lutil -lrt -lpthread -lm -ldl",
+    }
+}
+
+/// The library's names on all systems; only the existing ones are used.
 const LIBRARIES: &[&str] = &[
     "libskipstone.so",
     "libskipstone.dylib",

@@ -12,8 +12,8 @@ use crate::machine::tally::Tally;
 use crate::machine::tree::Tree;
 use crate::machine::verdict::Verdict;
 
-pub(crate) use install::install;
-pub(crate) use programs::linked;
+pub(crate) use install::{install, install_to};
+pub(crate) use programs::{linked, promised};
 
 /// A part of the step, which counts for itself.
 type Part = fn(&Tree) -> Result<Tally, String>;

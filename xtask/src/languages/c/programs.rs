@@ -192,10 +192,7 @@ pub(super) fn exports(tree: &Tree) -> Result<Tally, String> {
     let listed = process::output(nm).ok_or("`nm` cannot read the library")?;
     let mut exported: Vec<&str> = listed.lines().filter_map(|line| line.split_whitespace().last()).collect();
     exported.sort_unstable();
-    let abi = std::fs::read_to_string(tree.root().join("crates/skipstone-ffi/abi.txt"));
-    let abi = abi.map_err(|error| format!("abi.txt: {error}"))?;
-    let mut promised: Vec<&str> = abi.lines().filter_map(function).collect();
-    promised.sort_unstable();
+    let promised = promised(tree)?;
     let outcome = if exported == promised {
         println!("the library exports the {} functions of the header", promised.len());
         Ok(())
@@ -203,6 +200,15 @@ pub(super) fn exports(tree: &Tree) -> Result<Tally, String> {
         Err(format!("the library exports {exported:?}, but the header declares {promised:?}"))
     };
     Ok(one(outcome))
+}
+
+/// The functions of the header, sorted: what every shared library exports.
+pub(crate) fn promised(tree: &Tree) -> Result<Vec<String>, String> {
+    let abi = std::fs::read_to_string(tree.root().join("crates/skipstone-ffi/abi.txt"));
+    let abi = abi.map_err(|error| format!("abi.txt: {error}"))?;
+    let mut promised: Vec<String> = abi.lines().filter_map(function).map(str::to_owned).collect();
+    promised.sort_unstable();
+    Ok(promised)
 }
 
 /// The name in a line that declares a function.

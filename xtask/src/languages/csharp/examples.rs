@@ -70,8 +70,8 @@ fn check_guide(toolchain: &Toolchain, native: &Path, tree: &Tree) -> Result<(), 
     process::run(run)
 }
 
-/// A library of another ABI version, none at all, and a file that is not a library: both runtimes end with a text that
-/// names the remedy, and not with a crash.
+/// A library of another ABI version, none at all, a file that is not a library, half of one, and one for another CPU: both
+/// runtimes end with a text that says which of these it is, and not with a crash.
 fn check_wrong_libraries(toolchain: &Toolchain, tree: &Tree) -> Result<(), String> {
     let folder = toolchain.folder().join("wrong");
     std::fs::create_dir_all(folder.join("none")).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -82,14 +82,22 @@ fn check_wrong_libraries(toolchain: &Toolchain, tree: &Tree) -> Result<(), Strin
     let mut compiler = process::command("cc", tree);
     compiler.args(["-shared", "-fPIC", "-o"]).arg(folder.join("libskipstone.so")).arg(source);
     process::run(compiler)?;
-    std::fs::create_dir_all(folder.join("damaged"))
-        .and_then(|()| std::fs::write(folder.join("damaged/libskipstone.so"), "no library"))
-        .map_err(|error| format!("{}: {error}", folder.display()))?;
+    let built =
+        std::fs::read(folder.join("libskipstone.so")).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut for_arm = built.clone();
+    for_arm[18..20].copy_from_slice(&ELF_ARM64.to_le_bytes());
+    for (name, bytes) in [("text", &b"no library"[..]), ("short", &built[..built.len() / 2]), ("arm", &for_arm[..])] {
+        std::fs::create_dir_all(folder.join(name))
+            .and_then(|()| std::fs::write(folder.join(name).join("libskipstone.so"), bytes))
+            .map_err(|error| format!("{}: {error}", folder.display()))?;
+    }
     let echo = toolchain.folder().join("examples/Echo.exe");
     for (library, remedy) in [
         (&folder, "library and client of the same release"),
         (&folder.join("none"), "was not found"),
-        (&folder.join("damaged"), "libskipstone.so is there and cannot be loaded"),
+        (&folder.join("text"), "text/libskipstone.so is damaged: it is no library at all (10 bytes)"),
+        (&folder.join("short"), "short/libskipstone.so is damaged: its end is missing"),
+        (&folder.join("arm"), "arm/libskipstone.so is for Linux on ARM64, and this program runs on Linux on x86-64"),
     ] {
         for runtime in [Runtime::Mono, Runtime::DotNet] {
             let mut run = toolchain.run(runtime, &echo, tree);
@@ -108,4 +116,6 @@ fn output(path: &Path) -> String {
     format!("-out:{}", path.display())
 }
 
+/// The number of ARM64 in the header of an ELF file.
+const ELF_ARM64: u16 = 183;
 const GUIDE: &str = "docs/guide/csharp.md";

@@ -158,6 +158,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
     (
         "crates/skipstone-cli",
         &[
+            &["config_file"],
             &["command_line"],
             &["bots"],
             &["fleet", "serve"],
@@ -191,7 +192,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["certificate", "input", "page", "parsing", "streams"],
         ],
     ),
-    ("xtask", &[&["steps"], &["languages", "programs", "protocol", "rules"], &["machine"]]),
+    ("xtask", &[&["release", "steps"], &["languages", "programs", "protocol", "rules"], &["machine"]]),
 ];
 
 /// Modules by rank, highest first.

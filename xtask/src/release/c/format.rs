@@ -1,0 +1,134 @@
+//! What a shared library says of itself: the functions that it exports, its name, the oldest system that loads it. By
+//! LLVM's tools, which read the formats of all systems.
+
+use std::path::Path;
+
+use crate::languages::c::promised;
+use crate::machine::process;
+use crate::machine::system;
+use crate::machine::tree::Tree;
+use crate::release::build;
+use crate::release::plan::Release;
+use crate::release::systems::{Kind, System};
+
+/// Compares the library with what is promised. Returns in a line what was compared.
+pub(crate) fn check_format(system: &System, file: &Path, release: &Release, tree: &Tree) -> Result<String, String> {
+    system::program("llvm-readobj", "llvm", "formats cannot be read", tree).map_or(Ok(()), Err)?;
+    build::check_places(file, release, tree)?;
+    let (promised, exported) = (promised(tree)?, exported(system, file, tree)?);
+    if let Some(missing) = promised.iter().find(|name| !exported.contains(name)) {
+        return Err(format!("{} does not export {missing}", file.display()));
+    }
+    let functions = format!("{} functions", promised.len());
+    match system.kind {
+        Kind::Linux => elf(system, file, tree).map(|said| format!("ELF: {functions}, {said}")),
+        Kind::Windows => Ok(format!("PE: {functions}")),
+        Kind::MacOs => mach_o(file, tree).map(|said| format!("Mach-O: {functions}, {said}")),
+    }
+}
+
+fn exported(system: &System, file: &Path, tree: &Tree) -> Result<Vec<String>, String> {
+    let listed = match system.kind {
+        Kind::Linux => {
+            read("llvm-nm", &["--dynamic", "--defined-only", "--extern-only", "--just-symbol-name"], file, tree)?
+        }
+        Kind::MacOs => read("llvm-nm", &["--defined-only", "--extern-only", "--just-symbol-name"], file, tree)?,
+        Kind::Windows => read("llvm-readobj", &["--coff-exports"], file, tree)?,
+    };
+    let names = listed.lines().map(|line| line.trim().trim_start_matches("Name: "));
+    let plain =
+        |name: &str| if system.kind == Kind::MacOs { name.trim_start_matches('_').to_owned() } else { name.to_owned() };
+    Ok(names.map(plain).collect())
+}
+
+/// The name in programs that are linked with it, the newest glibc that it asks for, and the pages that it fits.
+fn elf(system: &System, file: &Path, tree: &Tree) -> Result<String, String> {
+    let text = read("llvm-readobj", &["--dynamic-table", "--version-info", "--program-headers"], file, tree)?;
+    if !text.contains("[libskipstone.so]") {
+        return Err(format!("{}: its SONAME is not libskipstone.so", file.display()));
+    }
+    let newest = glibc(&text).ok_or("it asks for no version of glibc")?;
+    if newest > GLIBC {
+        return Err(format!(
+            "{} asks for glibc {}.{}, newer than {}.{}",
+            file.display(),
+            newest.0,
+            newest.1,
+            GLIBC.0,
+            GLIBC.1
+        ));
+    }
+    // Linux on AArch64 may have pages of 64 KB, where a smaller alignment is not loaded.
+    let least = if system.target.starts_with("aarch64") { 65_536 } else { 4_096 };
+    let least_found = alignments(&text).min().unwrap_or(0);
+    if least_found < least {
+        return Err(format!("{}: its segments are aligned to {least_found} bytes, not to {least}", file.display()));
+    }
+    Ok(format!("SONAME, glibc {}.{}, pages of {} KB", newest.0, newest.1, least_found / 1_024))
+}
+
+/// The newest `GLIBC_2.17`.
+fn glibc(text: &str) -> Option<(u32, u32)> {
+    let versions = text.split("GLIBC_").skip(1).filter_map(|rest| {
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+        let mut numbers = rest[..end].split('.');
+        Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+    });
+    versions.max()
+}
+
+/// Those of the segments that are loaded.
+fn alignments(text: &str) -> impl Iterator<Item = u64> {
+    let segments = text.split("ProgramHeader {").skip(1).filter(|segment| segment.contains("PT_LOAD"));
+    segments.filter_map(|segment| segment.split_once("Alignment: ")?.1.lines().next()?.trim().parse().ok())
+}
+
+/// Its install name, the oldest macOS, and the libraries that it loads.
+fn mach_o(file: &Path, tree: &Tree) -> Result<String, String> {
+    let text = read("llvm-objdump", &["--macho", "--private-headers"], file, tree)?;
+    if !text.contains("name @rpath/libskipstone.dylib ") {
+        return Err(format!("{}: its install name is not @rpath/libskipstone.dylib", file.display()));
+    }
+    if !text.contains("LC_CODE_SIGNATURE") {
+        return Err(format!("{} has no signature, and Apple silicon loads nothing without one", file.display()));
+    }
+    let oldest =
+        text.lines().map(str::trim).find_map(|line| line.strip_prefix("minos ").or(line.strip_prefix("version ")));
+    let oldest = oldest.ok_or("it names no oldest macOS")?.to_owned();
+    if oldest != "11.0" {
+        return Err(format!("{} is for macOS {oldest} and later, not for 11.0", file.display()));
+    }
+    let loaded: Vec<&str> =
+        text.split("LC_LOAD_DYLIB").skip(1).filter_map(|one| one.split("name ").nth(1)?.split(' ').next()).collect();
+    if let Some(foreign) = loaded.iter().find(|name| !name.starts_with("/usr/lib/") && !name.starts_with("/System/")) {
+        return Err(format!("{} loads {foreign}, which is no part of macOS", file.display()));
+    }
+    Ok(format!("install name, signature, macOS {oldest}, {} system libraries", loaded.len()))
+}
+
+fn read(program: &str, arguments: &[&str], file: &Path, tree: &Tree) -> Result<String, String> {
+    let mut command = process::command(program, tree);
+    command.args(arguments).arg(file);
+    process::output(command).ok_or_else(|| format!("{program} cannot read {}", file.display()))
+}
+
+/// That of Red Hat Enterprise Linux 7, and of manylinux2014.
+const GLIBC: (u32, u32) = (2, 17);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_glibc_counts_by_its_numbers() {
+        assert_eq!(glibc("Name: GLIBC_2.2.5\nName: GLIBC_2.17\nName: GLIBC_2.4\n"), Some((2, 17)));
+        assert_eq!(glibc("nothing"), None);
+    }
+
+    #[test]
+    fn only_loaded_segments_have_to_fit_pages() {
+        let text = "ProgramHeader {\n Type: PT_LOAD (0x1)\n Alignment: 65536\n}\nProgramHeader {\n Type: PT_NOTE (0x4)\n \
+                    Alignment: 4\n}\n";
+        assert_eq!(alignments(text).collect::<Vec<_>>(), [65_536]);
+    }
+}
