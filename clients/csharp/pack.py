@@ -27,12 +27,20 @@ def main(folder, archive):
     bare = [path for path in files if not path.suffix]
     overrides = "".join(
         f'  <Override PartName="/{path.relative_to(folder).as_posix()}" ContentType="application/octet-stream" />\n' for path in bare)
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as package:
-        package.writestr("[Content_Types].xml", CONTENT_TYPES.format(defaults=defaults, overrides=overrides))
-        package.writestr("_rels/.rels", RELATIONS.format(manifest=manifest.name))
+    with zipfile.ZipFile(archive, "w") as package:
+        add(package, "[Content_Types].xml", CONTENT_TYPES.format(defaults=defaults, overrides=overrides).encode())
+        add(package, "_rels/.rels", RELATIONS.format(manifest=manifest.name).encode())
         for path in files:
-            package.write(path, path.relative_to(folder).as_posix())
+            add(package, path.relative_to(folder).as_posix(), path.read_bytes())
     print(f"wrote {archive}")
+
+
+def add(package, name, content):
+    """An entry without a time of its own, so that the same files make the same archive."""
+    entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+    entry.create_system = 3
+    entry.external_attr = 0o100644 << 16
+    package.writestr(entry, content, zipfile.ZIP_DEFLATED, 9)
 
 
 if __name__ == "__main__":

@@ -5,16 +5,19 @@
     layout.py metas [PACKAGE]    write the .meta files that are missing; those that are there stay as they are
     layout.py pack OUT LIBRARIES make OUT/com.skipstone.transport.tgz, which Unity installs, with the native libraries of a folder:
                                  either laid out as below Runtime/Plugins, or the one of this machine
+    layout.py archive FILE       every breach in an archive, and each library in its place that is missing or for another system
 
 Folders that end in `~` are hidden from Unity: they have no .meta themselves. The contents of a sample's folder have,
 since a scene of the sample refers to its scripts by their guids.
 """
+import gzip
 import hashlib
 import json
 import platform
 import re
 import sys
 import tarfile
+import tempfile
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent / "com.skipstone.transport"
@@ -33,6 +36,16 @@ PLUGINS = {
     "Runtime/Plugins/WebGL/Skipstone.jslib": (["WebGL"], "AnyCPU"),
 }
 EDITOR_SYSTEM = {"linux": "Linux", "windows": "Windows", "macos": "OSX"}
+
+# Libraries that a release may lack: they are built with tools of Google's and Apple's.
+MAY_BE_ABSENT = {plugin for plugin in PLUGINS if "/android-" in plugin or "/ios/" in plugin}
+# The first bytes of a library for each system; an ELF file names its CPU in bytes 18 and 19.
+MAGIC = {
+    "Runtime/Plugins/linux-x86_64/libskipstone.so": b"\x7fELF\x02",
+    "Runtime/Plugins/linux-arm64/libskipstone.so": b"\x7fELF\x02",
+    "Runtime/Plugins/windows-x86_64/skipstone.dll": b"MZ",
+    "Runtime/Plugins/macos/libskipstone.dylib": b"\xca\xfe\xba\xbe",
+}
 
 # Assemblies of others that ours refer to.
 KNOWN_ASSEMBLIES = {
@@ -285,17 +298,44 @@ def pack(out, libraries):
         if plugin == own_plugin():
             candidates.append(libraries / Path(plugin).name)
         found[plugin] = next((path for path in candidates if path.is_file()), None)
+    absent = {plugin for plugin, path in found.items() if path is None}
+    absent |= {Path(plugin).parent.as_posix() for plugin in absent}
+    files = {path.relative_to(PACKAGE).as_posix(): path for path in PACKAGE.rglob("*") if path.is_file()}
+    files = {name: path for name, path in files.items() if name.removesuffix(".meta") not in absent}
+    for plugin, path in found.items():
+        if path is not None:
+            files[plugin] = path
+            print(f"with {plugin}")
     archive = out / "com.skipstone.transport.tgz"
-    with tarfile.open(archive, "w:gz") as tar:
-        for path in sorted(PACKAGE.rglob("*")):
-            relative = path.relative_to(PACKAGE).as_posix()
-            if path.is_file() and found.get(relative.removesuffix(".meta"), path) is not None and relative not in PLUGINS:
-                tar.add(path, f"package/{relative}")
-        for plugin, path in found.items():
-            if path is not None:
-                tar.add(path, f"package/{plugin}")
-                print(f"with {plugin}")
+    # No time, owner or name of a file: the same files make the same archive.
+    with archive.open("wb") as file, gzip.GzipFile("", "wb", 9, file, 0) as packed, tarfile.open(fileobj=packed, mode="w") as tar:
+        for name in sorted(files):
+            entry = tarfile.TarInfo(f"package/{name}")
+            entry.size, entry.mode = files[name].stat().st_size, 0o644
+            with files[name].open("rb") as content:
+                tar.addfile(entry, content)
     print(f"wrote {archive}")
+
+
+def check_archive(archive):
+    """All breaches of an archive as Unity unpacks it."""
+    with tempfile.TemporaryDirectory() as folder:
+        package = Path(folder) / PACKAGE.name
+        with tarfile.open(archive, "r:gz") as tar:
+            names = [member.name for member in tar.getmembers()]
+            foreign = [name for name in names if not name.startswith("package/") or ".." in name]
+            if foreign:
+                return [f"{foreign[0]}: lies outside of package/"]
+            tar.extractall(folder)
+        (Path(folder) / "package").rename(package)
+        absent = {plugin for plugin in PLUGINS if not (package / plugin).is_file()}
+        breaches = [f"{plugin}: is missing" for plugin in sorted(absent - MAY_BE_ABSENT)]
+        breaches += [one for one in check(package) if not any(one.startswith(f"{plugin}.meta: is missing") for plugin in absent)]
+        for plugin, magic in MAGIC.items():
+            path = package / plugin
+            if path.is_file() and not path.read_bytes().startswith(magic):
+                breaches.append(f"{plugin}: is no library for that system and CPU")
+        return breaches
 
 
 def own_plugin():
@@ -313,6 +353,10 @@ def main(words):
     if command == "pack" and len(words) == 3:
         pack(Path(words[1]), Path(words[2]))
         return 0
+    if command == "archive" and len(words) == 2:
+        breaches = check_archive(Path(words[1]))
+        print("\n".join(breaches) or f"{Path(words[1]).name}: every file is as Unity wants it, and every library in its place")
+        return 1 if breaches else 0
     package = Path(words[1]) if len(words) > 1 else PACKAGE
     if command == "metas":
         write_metas(package)

@@ -22,15 +22,20 @@ static class Compiler
         if (Report(asked.Errors)) return 1;
         object compilation = Create(asked);
         using (var code = new MemoryStream())
+        using (var lines = new MemoryStream())
         using (var docs = new MemoryStream())
         {
             string docsPath = asked.DocumentationPath;
-            object[] emit = { code, null, docsPath == null ? null : docs };
+            bool hasLines = asked.EmitPdb;
+            object options = hasLines ? asked.EmitOptions : null;
+            object[] emit = { code, hasLines ? lines : null, docsPath == null ? null : docs, null, null, options };
             dynamic result = compilation.GetType().BaseType.GetMethods()
                 .Where(method => method.Name == "Emit").OrderBy(method => method.GetParameters().Length).Last()
                 .Invoke(compilation, Padded(emit, compilation));
             if (Report(result.Diagnostics)) return 1;
-            File.WriteAllBytes(Path.Combine((string)asked.OutputDirectory, (string)asked.OutputFileName), code.ToArray());
+            string output = Path.Combine((string)asked.OutputDirectory, (string)asked.OutputFileName);
+            File.WriteAllBytes(output, code.ToArray());
+            if (hasLines) File.WriteAllBytes(Path.ChangeExtension(output, ".pdb"), lines.ToArray());
             if (docsPath != null) File.WriteAllBytes(docsPath, docs.ToArray());
         }
         return 0;
@@ -40,11 +45,19 @@ static class Compiler
     {
         Array trees = Typed("Microsoft.CodeAnalysis.SyntaxTree", asked.SourceFiles, (Func<dynamic, object>)(file =>
             Call(CSharp, "Microsoft.CodeAnalysis.CSharp.CSharpSyntaxTree", "ParseText",
-                 File.ReadAllText(file.Path), asked.ParseOptions, file.Path, Encoding.UTF8)));
+                 File.ReadAllText(file.Path), asked.ParseOptions, Mapped(file.Path, asked.PathMap), Encoding.UTF8)));
         Array references = Typed("Microsoft.CodeAnalysis.MetadataReference", asked.MetadataReferences, (Func<dynamic, object>)(reference =>
             Call(Common, "Microsoft.CodeAnalysis.MetadataReference", "CreateFromFile", reference.Reference, reference.Properties)));
         return Call(CSharp, "Microsoft.CodeAnalysis.CSharp.CSharpCompilation", "Create",
                     asked.CompilationName ?? "module", trees, references, asked.CompilationOptions);
+    }
+
+    // A path as -pathmap wants it to be called, so that every machine makes the same bytes.
+    static string Mapped(string path, IEnumerable map)
+    {
+        foreach (dynamic pair in map)
+            if (path.StartsWith((string)pair.Key, StringComparison.Ordinal)) return (string)pair.Value + path.Substring(((string)pair.Key).Length);
+        return path;
     }
 
     static object[] Padded(object[] given, object compilation)

@@ -51,7 +51,7 @@ pub(crate) fn command(mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
         "nuget" => {
             let toolchain = Toolchain::obtain(tree)?;
             let native = native_library(Profile::Release, tree)?;
-            println!("{}", nuget::package(&toolchain, &native, &out.join("nuget"), tree)?.display());
+            println!("{}", nuget::package(&toolchain, &[nuget::own(&native)?], &out.join("nuget"), tree)?.display());
             Ok(true)
         }
         "unity" => {
@@ -89,6 +89,39 @@ pub(crate) fn bench_servers(tree: &Tree) -> Result<Result<Vec<(Runtime, String)>
     Ok(Ok([Runtime::DotNet, Runtime::Mono].map(started).into()))
 }
 
+/// Makes the NuGet package in `out`, with native libraries by runtime id.
+pub(crate) fn nuget_package(natives: &[(&str, PathBuf)], out: &Path, tree: &Tree) -> Result<PathBuf, String> {
+    nuget::package(&Toolchain::obtain(tree)?, natives, out, tree)
+}
+
+/// Makes the Unity package in `out`, with the native libraries that are laid out below `natives` as in the package.
+pub(crate) fn unity_package(natives: &Path, out: &Path, tree: &Tree) -> Result<PathBuf, String> {
+    unity::package(natives, out, tree)
+}
+
+/// Compiles a program against a client that somebody else has built, beside it, and returns the program.
+pub(crate) fn program_of(source: &Path, client: &Path, folder: &Path, tree: &Tree) -> Result<PathBuf, String> {
+    let program = Assembly {
+        // An absolute folder is taken as it is.
+        folder: folder.display().to_string(),
+        file_name: "Hello.exe",
+        sources: vec![source.into()],
+        references: vec![client.into()],
+        ..Assembly::default()
+    };
+    Toolchain::obtain(tree)?.compile(&program, tree)
+}
+
+/// The command that runs a program on a runtime.
+pub(crate) fn running(runtime: Runtime, program: &Path, tree: &Tree) -> Result<std::process::Command, String> {
+    Ok(Toolchain::obtain(tree)?.run(runtime, program, tree))
+}
+
+/// The first program of the guide.
+pub(crate) fn first_program(tree: &Tree) -> Result<String, String> {
+    examples::programs(tree).map(|(first, _)| first)
+}
+
 /// Compiles a program with the client in it, so that it needs no DLL next to it. The inner `Err` names the missing
 /// tool.
 pub(crate) fn in_one_file(source: &str, tree: &Tree) -> Result<Result<PathBuf, String>, String> {
@@ -117,7 +150,7 @@ fn check(toolchain: &Toolchain, tree: &Tree) -> Result<Tally, String> {
     all += unity::check_files(tree)?;
     all += examples::check(toolchain, &native, tree)?;
     all += packets::check(toolchain, tree)?;
-    nuget::package(toolchain, &native, &toolchain.folder().join("nuget"), tree)?;
+    nuget::package(toolchain, &[nuget::own(&native)?], &toolchain.folder().join("nuget"), tree)?;
     all += Tally::ONE_PASSED;
     Ok(all)
 }

@@ -10,6 +10,8 @@ const BUDGETS: &[(&str, u64)] = &[
     // The libraries of other languages: above the tool, whose patterns fit them, too.
     ("skipstone-c-*-debug.*", 40 * MB),
     ("skipstone-c-*", 12 * MB),
+    ("Skipstone.*.nupkg", 15 * MB),
+    ("com.skipstone.transport-*.tgz", 15 * MB),
     // The tool.
     ("skipstone-*-windows-*.zip", 30 * MB),
     ("skipstone-*-linux-musl.tar.gz", 30 * MB),

@@ -15,7 +15,11 @@ pub(super) fn client(toolchain: &Toolchain, folder: &str, tree: &Tree) -> Result
         folder: folder.into(),
         file_name: "Skipstone.dll",
         sources: sources(tree, SOURCES)?,
-        options: vec![format!("-doc:{}", documentation.display())],
+        options: vec![
+            format!("-doc:{}", documentation.display()),
+            "-debug:portable".into(),
+            format!("-pathmap:{}=/skipstone", tree.root().display()),
+        ],
         ..Assembly::default()
     };
     toolchain.compile(&client, tree)

@@ -46,10 +46,7 @@ pub(super) fn check(toolchain: &Toolchain, native: &Path, tree: &Tree) -> Result
 
 /// The guide's programs, by the guide's own commands: mcs builds the client and the programs, Mono runs the first.
 fn check_guide(toolchain: &Toolchain, native: &Path, tree: &Tree) -> Result<(), String> {
-    let guide = std::fs::read_to_string(tree.root().join(GUIDE)).map_err(|error| format!("{GUIDE}: {error}"))?;
-    let programs = guide.split("```csharp\n").skip(1).filter_map(|rest| Some(rest.split_once("```")?.0));
-    let programs: Vec<&str> = programs.collect();
-    let [hello, game] = programs[..] else { return Err(format!("{GUIDE} has {} programs", programs.len())) };
+    let (hello, game) = programs(tree)?;
     let folder = toolchain.folder().join("guide");
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let file = |name: &str| folder.join(name);
@@ -86,7 +83,7 @@ fn check_wrong_libraries(toolchain: &Toolchain, tree: &Tree) -> Result<(), Strin
         std::fs::read(folder.join("libskipstone.so")).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut for_arm = built.clone();
     for_arm[18..20].copy_from_slice(&ELF_ARM64.to_le_bytes());
-    for (name, bytes) in [("text", &b"no library"[..]), ("short", &built[..built.len() / 2]), ("arm", &for_arm[..])] {
+    for (name, bytes) in [("text", &b"no library"[..]), ("short", &built[..built.len() / 2]), ("arm", &for_arm)] {
         std::fs::create_dir_all(folder.join(name))
             .and_then(|()| std::fs::write(folder.join(name).join("libskipstone.so"), bytes))
             .map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -110,6 +107,15 @@ fn check_wrong_libraries(toolchain: &Toolchain, tree: &Tree) -> Result<(), Strin
         }
     }
     Ok(())
+}
+
+/// The two programs in the guide.
+pub(super) fn programs(tree: &Tree) -> Result<(String, String), String> {
+    let guide = std::fs::read_to_string(tree.root().join(GUIDE)).map_err(|error| format!("{GUIDE}: {error}"))?;
+    let programs = guide.split("```csharp\n").skip(1).filter_map(|rest| Some(rest.split_once("```")?.0));
+    let programs: Vec<&str> = programs.collect();
+    let [hello, game] = programs[..] else { return Err(format!("{GUIDE} has {} programs", programs.len())) };
+    Ok((hello.into(), game.into()))
 }
 
 fn output(path: &Path) -> String {

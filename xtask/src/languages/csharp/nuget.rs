@@ -9,42 +9,36 @@ use crate::machine::process;
 use crate::machine::system;
 use crate::machine::tree::Tree;
 
-/// Runtime id and file of each library. Libraries of other systems are taken from a folder of this id next to this
-/// machine's folder.
-const LIBRARIES: [(&str, &str); 6] = [
-    ("linux-x64", "libskipstone.so"),
-    ("linux-arm64", "libskipstone.so"),
-    ("win-x64", "skipstone.dll"),
-    ("win-arm64", "skipstone.dll"),
-    ("osx-x64", "libskipstone.dylib"),
-    ("osx-arm64", "libskipstone.dylib"),
-];
 const MANIFEST: &str = "clients/csharp/Skipstone.nuspec";
+/// Copies the native library beside programs for .NET Framework and Mono. Projects for .NET find it by themselves.
+const TARGETS: &str = "clients/csharp/Skipstone.targets";
 
 /// Lays the package out under `out` and makes the archive; returns its path.
-pub(super) fn package(toolchain: &Toolchain, native: &Path, out: &Path, tree: &Tree) -> Result<PathBuf, String> {
+/// `natives` are the native libraries by runtime id.
+pub(super) fn package(
+    toolchain: &Toolchain,
+    natives: &[(&str, PathBuf)],
+    out: &Path,
+    tree: &Tree,
+) -> Result<PathBuf, String> {
     let layout = out.join("layout");
     // Files of an earlier run must not get into this package.
     let _ = std::fs::remove_dir_all(&layout);
     let client = client(toolchain, "nuget/assembly", tree)?;
-    copy(&client, &layout.join("lib/net48/Skipstone.dll"))?;
-    copy(&client.with_extension("xml"), &layout.join("lib/net48/Skipstone.xml"))?;
-    copy(&client, &layout.join("lib/netstandard2.0/Skipstone.dll"))?;
-    copy(&client.with_extension("xml"), &layout.join("lib/netstandard2.0/Skipstone.xml"))?;
+    for framework in ["net48", "netstandard2.0"] {
+        for end in ["dll", "xml", "pdb"] {
+            copy(&client.with_extension(end), &layout.join("lib").join(framework).join(format!("Skipstone.{end}")))?;
+        }
+    }
+    copy(&tree.root().join(TARGETS), &layout.join("build/net48/Skipstone.targets"))?;
     for file in [MANIFEST, "clients/csharp/README.md", "LICENSE-MIT", "LICENSE-APACHE"] {
         let from = tree.root().join(file);
         let name = from.file_name().expect("it is a file").to_owned();
         copy(&from, &layout.join(name))?;
     }
-    for (id, file) in LIBRARIES {
-        let from = if Some(id) == own_id() { native.join(file) } else { native.join(id).join(file) };
-        if from.is_file() {
-            copy(&from, &layout.join("runtimes").join(id).join("native").join(file))?;
-        } else if Some(id) == own_id() {
-            return Err(format!("{} is missing: it should have been built", from.display()));
-        } else {
-            println!("without {id}: there is no {}", from.display());
-        }
+    for (id, library) in natives {
+        let name = library.file_name().unwrap_or_default();
+        copy(library, &layout.join("runtimes").join(id).join("native").join(name))?;
     }
     let version = manifest_version(tree)?;
     let archive = out.join(format!("Skipstone.{version}.nupkg"));
@@ -54,17 +48,17 @@ pub(super) fn package(toolchain: &Toolchain, native: &Path, out: &Path, tree: &T
     Ok(archive)
 }
 
-/// This machine's runtime id, if it is in the list.
-fn own_id() -> Option<&'static str> {
-    match (std::env::consts::OS, std::env::consts::ARCH) {
-        ("linux", "x86_64") => Some("linux-x64"),
-        ("linux", "aarch64") => Some("linux-arm64"),
-        ("windows", "x86_64") => Some("win-x64"),
-        ("windows", "aarch64") => Some("win-arm64"),
-        ("macos", "x86_64") => Some("osx-x64"),
-        ("macos", "aarch64") => Some("osx-arm64"),
-        _ => None,
-    }
+/// This machine's runtime id and its library in a folder.
+pub(super) fn own(native: &Path) -> Result<(&'static str, PathBuf), String> {
+    let (id, file) = match (std::env::consts::OS, std::env::consts::ARCH) {
+        ("linux", "x86_64") => ("linux-x64", "libskipstone.so"),
+        ("linux", "aarch64") => ("linux-arm64", "libskipstone.so"),
+        ("windows", "x86_64") => ("win-x64", "skipstone.dll"),
+        ("macos", "x86_64") => ("osx-x64", "libskipstone.dylib"),
+        ("macos", "aarch64") => ("osx-arm64", "libskipstone.dylib"),
+        (os, cpu) => return Err(format!("no runtime id of NuGet's is known for {os} on {cpu}")),
+    };
+    Ok((id, native.join(file)))
 }
 
 fn manifest_version(tree: &Tree) -> Result<String, String> {
