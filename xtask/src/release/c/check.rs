@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use super::{Outcome, check_format, is_here, unpacked};
+use super::format::check_format;
+use super::unpacked::{Outcome, is_here, unpacked};
 use crate::languages::windows;
 use crate::machine::process;
 use crate::machine::system;
