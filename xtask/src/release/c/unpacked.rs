@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::machine::tree::Tree;
 use crate::release::archive;
-use crate::release::plan::{Checked, Release};
+use crate::release::plan::Release;
 use crate::release::systems::{Kind, System};
 
 /// The name of the archive without its end, and of the folder in it.
@@ -33,6 +33,3 @@ pub(super) fn unpacked(system: &System, release: &Release, tree: &Tree) -> Resul
     archive::unpack(&release.artifact(&format!("{name}.{}", system.archive())), &folder, tree)?;
     Ok(folder.join(name))
 }
-
-/// Of a check.
-pub(super) type Outcome = Result<Checked, String>;
