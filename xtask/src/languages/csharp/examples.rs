@@ -83,7 +83,7 @@ fn check_wrong_libraries(toolchain: &Toolchain, tree: &Tree) -> Result<(), Strin
         std::fs::read(folder.join("libskipstone.so")).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut for_arm = built.clone();
     for_arm[18..20].copy_from_slice(&ELF_ARM64.to_le_bytes());
-    for (name, bytes) in [("text", &b"no library"[..]), ("short", &built[..built.len() / 2]), ("arm", &for_arm)] {
+    for (name, bytes) in [("text", &b"no library"[..]), ("short", &built[..built.len() / 2]), ("arm", &for_arm[..])] {
         std::fs::create_dir_all(folder.join(name))
             .and_then(|()| std::fs::write(folder.join(name).join("libskipstone.so"), bytes))
             .map_err(|error| format!("{}: {error}", folder.display()))?;
