@@ -64,7 +64,7 @@ fn words_of(name: &str, value: &toml::Value, flag: &Arg) -> Result<Vec<String>, 
     let takes_none = matches!(flag.get_action(), ArgAction::SetTrue | ArgAction::SetFalse);
     match value {
         toml::Value::Boolean(is_set) if takes_none => Ok(if *is_set { vec![format!("--{name}")] } else { Vec::new() }),
-        _ if takes_none => Err(format!("`{name}` is true or false, not {value}")),
+        _ if takes_none => Err(format!("`{name}` is true or false, and here it is a {}", value.type_str())),
         toml::Value::Array(values) => {
             let words = values.iter().map(|value| word_of(name, value));
             let words: Result<Vec<String>, String> = words.collect();
@@ -82,8 +82,12 @@ fn words_of(name: &str, value: &toml::Value, flag: &Arg) -> Result<Vec<String>, 
 fn word_of(name: &str, value: &toml::Value) -> Result<String, String> {
     match value {
         toml::Value::String(text) => Ok(format!("--{name}={text}")),
-        toml::Value::Integer(_) | toml::Value::Float(_) => Ok(format!("--{name}={value}")),
-        other => Err(format!("`{name}` has a value of the command line, as \"…\" or as a number, not {other}")),
+        toml::Value::Integer(number) => Ok(format!("--{name}={number}")),
+        toml::Value::Float(number) => Ok(format!("--{name}={number}")),
+        other => Err(format!(
+            "`{name}` has a value of the command line, as \"…\" or as a number, and here it is a {}",
+            other.type_str()
+        )),
     }
 }
 
