@@ -96,6 +96,7 @@ fn assert_proven(ended: &Ended, result: &Value) {
 fn four_agents_prove_what_one_process_proves_and_start_together() {
     let fleet = Fleet::start(4);
     let ended = fleet.stress("--agents 4 -c 60 --mix udp=40,ws=12,tcp=8 -r 4/s -d 3s --seed 9").wait();
+    assert!(Path::new(&fleet.result()).is_file(), "{:?}: {}{}", ended.status, ended.out, ended.err);
     let merged = result(&fleet);
     assert_proven(&ended, &merged);
     let alone = fleet.folder.path().join("alone.json");
