@@ -1,13 +1,15 @@
 """A game that stalls when it has too many players, or at times that are given: to try what `skipstone bots` finds.
 
-python3 crowded.py udp|kcp2k [--port 0] [--most 120] [--stall 0.3] [--at 3.5 --at 7]
+python3 crowded.py udp|ws|kcp2k [--port 0] [--most 120] [--stall 0.3] [--at 3.5 --at 7]
 
-The protocol of `udp` is that of dots.py, of which dots.luau has the players. `kcp2k` is Mirror's transport, as far as a
-loopback needs it; its players are in kcp2k.luau. With more players than --most, each tick takes --stall seconds;
+The protocol of `udp` is that of dots.py, of which dots.luau has the players; `ws` is the same over WebSocket. `kcp2k` is
+Mirror's transport, as far as a loopback needs it; its players are in kcp2k.luau. With more players than --most, each tick takes --stall seconds;
 at the times of --at, counted from the first player, one tick does.
 """
 
 import argparse
+import base64
+import hashlib
 import select
 import socket
 import struct
@@ -35,6 +37,103 @@ class Dots:
         near = b"".join(struct.pack("<ff", x, y) for _, x, y, _ in list(self.players.values())[:50])
         for address, (sequence, *_) in self.players.items():
             yield address, struct.pack("<BIH", 2, sequence, len(near) // 8) + near
+
+
+class Datagrams:
+    """A socket of UDP."""
+
+    def __init__(self, port):
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
+        self.socket.bind(("127.0.0.1", port))
+        self.socket.setblocking(False)
+        self.port = self.socket.getsockname()[1]
+
+    def receive(self, wait):
+        """All that waits, so that a stall delays what came in it, and nothing else."""
+        select.select([self.socket], [], [], wait)
+        for _ in range(MESSAGES_MAX):
+            try:
+                data, address = self.socket.recvfrom(2048)
+            except BlockingIOError:
+                return
+            except ConnectionError:
+                continue
+            yield address, data
+
+    def send(self, address, data):
+        try:
+            self.socket.sendto(data, address)
+        except (BlockingIOError, ConnectionError):
+            pass
+
+
+class WebSockets:
+    """Streams of WebSocket (RFC 6455), as far as bots need them: whole binary messages of less than 64 KiB."""
+
+    def __init__(self, port):
+        self.listener = socket.create_server(("127.0.0.1", port), backlog=1024)
+        self.listener.setblocking(False)
+        self.port = self.listener.getsockname()[1]
+        self.ready = select.epoll()
+        self.ready.register(self.listener, select.EPOLLIN)
+        self.streams = {}  # by file: stream, bytes that are no whole message yet, whether it is open
+
+    def receive(self, wait):
+        for file, _ in self.ready.poll(wait):
+            if file == self.listener.fileno():
+                stream, _ = self.listener.accept()
+                stream.setblocking(False)
+                self.ready.register(stream, select.EPOLLIN)
+                self.streams[stream.fileno()] = [stream, b"", False]
+            else:
+                yield from self.read(file)
+
+    def read(self, file):
+        stream, waiting, is_open = self.streams[file]
+        try:
+            data = stream.recv(65536)
+        except BlockingIOError:
+            return
+        except ConnectionError:
+            data = b""
+        if not data:
+            return self.end(file)
+        waiting += data
+        if not is_open and b"\r\n\r\n" in waiting:
+            head, waiting = waiting.split(b"\r\n\r\n", 1)
+            key = next(line.split(b":")[1].strip() for line in head.split(b"\r\n") if b"-key:" in line.lower())
+            accept = base64.b64encode(hashlib.sha1(key + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest())
+            answer = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            self.write(stream, answer + b"Sec-WebSocket-Accept: " + accept + b"\r\n\r\n")
+            is_open = True
+        while is_open and len(waiting) >= 6:
+            length, at = waiting[1] & 127, 2
+            if length == 126:
+                length, at = struct.unpack(">H", waiting[2:4])[0], 4
+            if len(waiting) < at + 4 + length:
+                break
+            opcode, mask, content = waiting[0] & 15, waiting[at : at + 4], waiting[at + 4 : at + 4 + length]
+            waiting = waiting[at + 4 + length :]
+            if opcode == 8:
+                return self.end(file)
+            if opcode == 2:
+                yield file, bytes(byte ^ mask[place & 3] for place, byte in enumerate(content))
+        self.streams[file][1:] = [waiting, is_open]
+
+    def end(self, file):
+        self.streams.pop(file)[0].close()
+
+    def send(self, file, data):
+        if file in self.streams:
+            length = bytes([len(data)]) if len(data) < 126 else struct.pack(">BH", 126, len(data))
+            self.write(self.streams[file][0], b"\x82" + length + data)
+
+    def write(self, stream, data):
+        try:
+            stream.send(data)
+        except (BlockingIOError, ConnectionError):
+            pass
 
 
 class Peer:
@@ -135,22 +234,14 @@ def milliseconds(now):
     return int(now * 1000) & 0xFFFFFFFF
 
 
-def run(game, server, most, stall, at):
+def run(game, network, most, stall, at):
     next_tick, first = time.monotonic(), None
     while True:
-        wait = max(0, next_tick - time.monotonic())
-        select.select([server], [], [], wait)
-        # All that waits, so that a stall delays what came in it, and nothing else.
-        for _ in range(DATAGRAMS_MAX):
-            try:
-                data, address = server.recvfrom(2048)
-            except BlockingIOError:
-                break
-            except ConnectionError:
-                continue
+        for address, data in network.receive(max(0, next_tick - time.monotonic())):
             now = time.monotonic()
             first = first or now
-            send(server, [(address, answer) for answer in game.receive(address, data, now)])
+            for answer in game.receive(address, data, now):
+                network.send(address, answer)
         now = time.monotonic()
         if now < next_tick:
             continue
@@ -160,31 +251,21 @@ def run(game, server, most, stall, at):
             time.sleep(stall)
         if is_due:
             at.pop(0)
-        send(server, game.tick(now))
+        for address, data in game.tick(now):
+            network.send(address, data)
 
 
-def send(server, datagrams):
-    for address, datagram in datagrams:
-        try:
-            server.sendto(datagram, address)
-        except (BlockingIOError, ConnectionError):
-            pass
-
-
-DATAGRAMS_MAX = 20_000
+MESSAGES_MAX = 20_000
 FORGOTTEN = 1.5
 
 if __name__ == "__main__":
     words = argparse.ArgumentParser()
-    words.add_argument("protocol", choices=["udp", "kcp2k"])
+    words.add_argument("protocol", choices=["udp", "ws", "kcp2k"])
     words.add_argument("--port", type=int, default=0)
     words.add_argument("--most", type=int, default=1 << 30)
     words.add_argument("--stall", type=float, default=0.3)
     words.add_argument("--at", type=float, action="append", default=[])
     flags = words.parse_args()
-    server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
-    server.bind(("127.0.0.1", flags.port))
-    server.setblocking(False)
-    print(f"listening on {server.getsockname()[1]}", flush=True)
-    run(Dots() if flags.protocol == "udp" else Mirror(), server, flags.most, flags.stall, sorted(flags.at))
+    network = WebSockets(flags.port) if flags.protocol == "ws" else Datagrams(flags.port)
+    print(f"listening on {network.port}", flush=True)
+    run(Mirror() if flags.protocol == "kcp2k" else Dots(), network, flags.most, flags.stall, sorted(flags.at))

@@ -6,11 +6,10 @@ Written from the sources of FishNet 4.7.2 and of the LiteNetLib in it (see frami
 players' side and stricter than both: at the first packet that it cannot read to its end, it says so and ends.
 """
 
-import socket
 import struct
 import sys
 
-from crowded import run
+from crowded import Datagrams, run
 
 UNRELIABLE, CHANNELED, ACK, PING, PONG, REQUEST, ACCEPT, DISCONNECT = range(8)
 MTU_CHECK, MTU_OK, MERGED, SHUTDOWN_OK = 9, 10, 12, 13
@@ -181,8 +180,6 @@ class Game:
 
 
 if __name__ == "__main__":
-    server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    server.bind(("127.0.0.1", int(sys.argv[1]) if len(sys.argv) > 1 else 7770))
-    server.setblocking(False)
-    print(f"listening on {server.getsockname()[1]}", flush=True)
-    run(Game(), server, 1 << 30, 0, [])
+    network = Datagrams(int(sys.argv[1]) if len(sys.argv) > 1 else 7770)
+    print(f"listening on {network.port}", flush=True)
+    run(Game(), network, 1 << 30, 0, [])

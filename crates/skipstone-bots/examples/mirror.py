@@ -6,11 +6,10 @@ Written from the sources of Mirror 96.11.0 (see framing/mirror.luau), apart from
 Mirror: at the first message that it cannot read to its end, it says so on standard error and ends.
 """
 
-import socket
 import struct
 import sys
 
-from crowded import Mirror, run
+from crowded import Datagrams, Mirror, run
 
 CMD_MOVE = "System.Void Player::CmdMove(System.UInt32,UnityEngine.Vector2)"
 TARGET_MOVED = "System.Void Player::TargetMoved(Mirror.NetworkConnectionToClient,System.UInt32)"
@@ -125,8 +124,6 @@ def payload(data):
 
 
 if __name__ == "__main__":
-    server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    server.bind(("127.0.0.1", int(sys.argv[1]) if len(sys.argv) > 1 else 7777))
-    server.setblocking(False)
-    print(f"listening on {server.getsockname()[1]}", flush=True)
-    run(Game(), server, 1 << 30, 0, [])
+    network = Datagrams(int(sys.argv[1]) if len(sys.argv) > 1 else 7777)
+    print(f"listening on {network.port}", flush=True)
+    run(Game(), network, 1 << 30, 0, [])

@@ -1,14 +1,14 @@
 """Tries the verdicts of `skipstone bots` on stalls and limits that are put in on purpose.
 
 cargo build --release -p skipstone-cli
-python3 crates/skipstone-bots/examples/verdicts.py target/release/skipstone WHAT [ROUNDS]
+python3 crates/skipstone-bots/examples/verdicts.py target/release/skipstone WHAT [ROUNDS] [MOST]
 
 WHAT is one of
   stopped      the tool is stopped for 300 ms, at another time in each round: exit code 98
   burners      eight processes compete with the tool for each core: exit code 98, or a run that was punctual
   server       the server stands still for 300 ms at times that are known: found in `slow_times`, within 100 ms
-  limit-udp    the server stalls above 120 players: --find-limit holds 114 to 126
-  limit-kcp2k  the same over kcp2k
+  limit-udp    the server stalls above MOST players (120): --find-limit finds that number within 5%
+  limit-ws, limit-kcp2k  the same over WebSocket and kcp2k
 """
 
 import json
@@ -23,7 +23,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOOL, WHAT = sys.argv[1], sys.argv[2]
 ROUNDS = int(sys.argv[3]) if len(sys.argv) > 3 else 20
-LIMIT = 120
+LIMIT = int(sys.argv[4]) if len(sys.argv) > 4 else 120
 
 
 class Server:
@@ -112,6 +112,7 @@ TRIALS = {
     "burners": burners,
     "server": server_stalls,
     "limit-udp": lambda _: limit("udp", "dots.luau"),
+    "limit-ws": lambda _: limit("ws", "dots.luau"),
     "limit-kcp2k": lambda _: limit("kcp2k", "kcp2k.luau"),
 }
 

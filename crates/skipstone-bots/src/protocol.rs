@@ -9,7 +9,7 @@
 
 use bytes::Bytes;
 use core::time::Duration;
-use derive_more::{Add, AddAssign, Sum};
+use derive_more::{Add, AddAssign, Display, Sum};
 use serde::{Deserialize, Serialize};
 use skipstone_proto::Time;
 use thiserror::Error;
@@ -144,7 +144,8 @@ pub enum Event {
 }
 
 /// Why a connection ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Display, PartialEq, Eq)]
+#[display("{}: {text}", cause.name())]
 pub struct Ending {
     /// The cause, by which endings are counted.
     pub cause: Cause,

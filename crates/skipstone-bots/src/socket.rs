@@ -1,11 +1,12 @@
 //! A protocol and its socket. The caller says when the socket is ready and when the deadline has come.
 
-use crate::protocol::{Protocol, STREAM_CHUNK, SocketCounts, SocketEnd};
+use crate::protocol::{Ending, Event, Protocol, STREAM_CHUNK, SocketCounts, SocketEnd};
 use crate::protocols::row::{Carrier, Opening, ProtocolRow};
 use crate::target::{BotTarget, TargetError};
 use mio::net::{TcpStream, UdpSocket};
 use mio::{Interest, Registry, Token};
 use skipstone_proto::Time;
+use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
@@ -14,6 +15,8 @@ use thiserror::Error;
 /// One client: a protocol and the socket below it.
 pub struct BotSocket {
     protocol: Box<dyn Protocol>,
+    /// Events that were taken from the protocol to learn of its end.
+    events: VecDeque<Event>,
     wire: Wire,
     counts: SocketCounts,
     /// Until then a stream must be there, and its protocol's handshake be complete.
@@ -72,7 +75,13 @@ impl BotSocket {
             }
             Carrier::Own(_) => Wire::Own { is_open: false },
         };
-        Ok(BotSocket { protocol, wire, counts: SocketCounts::default(), connect_by: now + CONNECT_TIMEOUT })
+        Ok(BotSocket {
+            protocol,
+            events: VecDeque::new(),
+            wire,
+            counts: SocketCounts::default(),
+            connect_by: now + CONNECT_TIMEOUT,
+        })
     }
 
     /// Has the socket's readiness reported, edge by edge.
@@ -91,7 +100,21 @@ impl BotSocket {
         }
     }
 
-    /// The protocol, for sending, events and figures.
+    /// The next event, in order.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front().or_else(|| self.protocol.poll_event())
+    }
+
+    /// How the connection has ended, if the event of that was not taken yet.
+    pub(crate) fn ending(&mut self) -> Option<&Ending> {
+        self.events.extend(std::iter::from_fn(|| self.protocol.poll_event()));
+        self.events.iter().find_map(|event| match event {
+            Event::Closed(ending) => Some(ending),
+            _ => None,
+        })
+    }
+
+    /// The protocol, for sending and figures.
     pub fn protocol(&mut self) -> &mut dyn Protocol {
         &mut *self.protocol
     }
@@ -288,7 +311,7 @@ mod tests {
         let mut events = Events::with_capacity(8);
         for _ in 0..100 {
             client.flush(Time::ZERO, &mut Vec::new());
-            if let Some(event) = client.protocol().poll_event() {
+            if let Some(event) = client.poll_event() {
                 return event;
             }
             poll.poll(&mut events, Some(Duration::from_millis(100))).expect("polled");
@@ -341,7 +364,7 @@ mod tests {
                 assert_eq!(next_event(&mut poll, &mut client), Event::Connected);
                 assert_eq!(client.deadline(), None);
                 client.handle_deadline(due);
-                assert_eq!(client.protocol().poll_event(), None);
+                assert_eq!(client.poll_event(), None);
             } else {
                 let _connection = server.accept().and_then(|_| server.accept()).expect("accepted");
                 client.flush(Time::ZERO, &mut Vec::new());

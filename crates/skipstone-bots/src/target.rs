@@ -73,7 +73,8 @@ impl BotTarget {
     }
 }
 
-/// Whether a bot may connect there: anywhere, unless there is a list. Whatever connects on behalf of a script asks this.
+/// Whether a bot may connect there: anywhere, unless there is a list. Whatever connects on behalf of a script asks
+/// this.
 pub(crate) fn check_allowed(allowed: Option<&[Allowed]>, host: &str, port: u16) -> Result<(), String> {
     let Some(allowed) = allowed.filter(|allowed| !allowed.iter().any(|one| one.is(host, port))) else { return Ok(()) };
     let only: Vec<String> = allowed.iter().map(ToString::to_string).collect();

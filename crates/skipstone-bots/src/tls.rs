@@ -1,6 +1,6 @@
-//! TLS of clients, without sockets: rustls, with the certificate rules of the tool's other commands. Sealed bytes in and
-//! out, plaintext in and out; memory is bounded by rustls (one message of a handshake, one record) and by the caller,
-//! who says what is sealed.
+//! TLS of clients, without sockets: rustls, with the certificate rules of the tool's other commands. Sealed bytes in
+//! and out, plaintext in and out; memory is bounded by rustls (one message of a handshake, one record) and by the
+//! caller, who says what is sealed.
 
 use crate::protocol::{Cause, Ending};
 use crate::target::{BotTarget, TargetError};

@@ -1,6 +1,6 @@
 /**
- * What scripts of `skipstone bots` find, API 1; types/skipstone.d.luau says the same to luau-lsp. Times are in seconds; those
- * that a script sees count from the beginning of its bot.
+ * What scripts of `skipstone bots` find, API 1; types/skipstone.d.luau says the same to luau-lsp. Times are in seconds;
+ * those that a script sees count from the beginning of its bot.
  */
 
 /** Bytes, as Luau has them: fast, and of a fixed size. */
@@ -13,8 +13,8 @@ type Cause = "closed" | "by-server" | "refused" | "timed-out" | "malformed" | "u
 
 interface SendOptions {
   /**
-   * When the message should have been sent, such as the time that `tick` gets. The run is invalid where this machine sent too
-   * late.
+   * When the message should have been sent, such as the time that `tick` gets. The run is invalid where this machine
+   * sent too late.
    */
   due?: number;
   delivery?: Delivery;
@@ -43,20 +43,22 @@ interface Bot<Data = LuauBuffer> {
   close(): void;
   send(channel: number, data: LuauBuffer | string, options?: SendOptions): void;
   /**
-   * The next message that fits: any, one with this first byte, one with this beginning, or one for which the function is true.
+   * The next message that fits: any, one with this first byte, one with this beginning, or one for which the function
+   * is true.
    */
   wait(
     what?: number | string | ((this: void, channel: number, data: Data) => boolean),
     timeout?: number,
-  ): LuaMultiReturn<[Data, number] | [undefined, "timeout" | "closed"]>;
+  ): LuaMultiReturn<[Data, number] | [undefined, "timeout"] | [undefined, "closed", string]>;
   sleep(seconds: number): void;
   /** Sleeps for a random time, as a person thinks. */
   think(least: number, most: number): void;
   /** Runs a function beside the others; it may wait. */
   spawn<Arguments extends unknown[]>(job: (this: void, ...args: Arguments) => void, ...args: Arguments): void;
   /**
-   * Reads nothing from the socket for this many seconds (at most 3600; 0 reads again), as a slow client: what the server
-   * sends fills the system's buffers. Does not wait. What was read before still arrives, and the bot sends as ever.
+   * Reads nothing from the socket for this many seconds (at most 3600; 0 reads again), as a slow client: what the
+   * server sends fills the system's buffers. Does not wait. What was read before still arrives, and the bot sends as
+   * ever.
    */
   pause_reading(seconds: number): void;
   /** The round-trip time, where the protocol estimates it. */
@@ -172,9 +174,9 @@ interface HttpResponse {
 type HttpAnswer = LuaMultiReturn<[HttpResponse] | [undefined, string]>;
 
 /**
- * HTTP/1.1, for logins and lobbies. Each call waits for its answer, whatever its status: undefined and the reason if there is
- * none. A bot's connections are its own and kept alive. Redirects are not followed, and cookies not kept. The run has the trend
- * http_ms and the rate http_failed.
+ * HTTP/1.1, for logins and lobbies. Each call waits for its answer, whatever its status: undefined and the reason if
+ * there is none. A bot's connections are its own and kept alive. Redirects are not followed, and cookies not kept. The
+ * run has the trend http_ms and the rate http_failed.
  * @noSelf
  */
 declare namespace http {
@@ -188,8 +190,8 @@ interface ProtobufSchema {
   /** A message by its name, with or without the file's package. Enums are their names, bytes a buffer or a string. */
   encode(message: string, value: object): LuauBuffer;
   /**
-   * Fields without presence have their default, those with presence are undefined where they are absent; lists and maps are tables
-   * always. Bytes that are no such message are an error.
+   * Fields without presence have their default, those with presence are undefined where they are absent; lists and maps
+   * are tables always. Bytes that are no such message are an error.
    */
   decode<T = unknown>(message: string, data: LuauBuffer | string): T;
 }

@@ -18,6 +18,9 @@ pub(super) fn write_sums(release: &Release, tree: &Tree) -> Result<PathBuf, Stri
 
 /// Compares the files in `dist` with their sums.
 pub(super) fn check_sums(release: &Release, tree: &Tree) -> Result<(), String> {
+    if !release.artifact(SUMS).is_file() {
+        return Err(format!("{} has no {SUMS}: make the release first, without --check", release.dist.display()));
+    }
     let mut sum = release.command("sha256sum", tree);
     sum.current_dir(&release.dist).args(["--check", "--quiet", "--strict", SUMS]);
     process::run(sum).map_err(|why| format!("{why}: a file differs from its sum in {SUMS}; make the release again"))

@@ -1,7 +1,7 @@
 //! `deny.toml`, checked by cargo-deny: the licences of all crates, crates that must not be there, and where crates come
 //! from. Vulnerabilities need RustSec's database from the network, and are left to `cargo deny check advisories`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::machine::process;
@@ -21,7 +21,7 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
     }
 }
 
-fn deny(program: &PathBuf, tree: &Tree) -> Command {
+fn deny(program: &Path, tree: &Tree) -> Command {
     let mut deny = process::command(&program.to_string_lossy(), tree);
     deny.args(["--workspace", "--locked", "check", "--hide-inclusion-graph", "licenses", "bans", "sources"]);
     deny

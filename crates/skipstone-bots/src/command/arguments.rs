@@ -75,5 +75,6 @@ fn after_help() -> String {
             help += &format!("  {:<12}   {option}  {about}\n", "");
         }
     }
-    help + "\nExamples:\n  skipstone bots chat.luau udp://127.0.0.1:9000 -c 500 -d 60s\n  skipstone bots chat.luau --check"
+    help + "\nExamples:\n  skipstone bots chat.luau udp://127.0.0.1:9000 -c 500 -d 60s\n  \
+            skipstone bots chat.luau --check"
 }

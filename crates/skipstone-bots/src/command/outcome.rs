@@ -2,11 +2,11 @@
 
 use super::arguments::BotsArguments;
 use super::probe::Probed;
-use crate::run::{RunPlan, Tally};
+use crate::run::{RunPlan, Tally, WorstBots};
 use skipstone_lab::measure::latency::SpreadMs;
 use skipstone_lab::measure::machine::{cores, this_machine};
 use skipstone_lab::measure::process::Usage;
-use skipstone_lab::measure::stalls::{Stall, StallLog};
+use skipstone_lab::measure::stalls::StallLog;
 use skipstone_lab::report::bots::{BotCounts, BotsResult, Fault, SCHEMA_VERSION, ServerCost, WireCounts};
 use skipstone_lab::report::format::rfc3339;
 use skipstone_lab::report::stress::result::{Generator, Stalls};
@@ -72,10 +72,8 @@ pub(super) fn result(blank: &BotsResult, plan: &RunPlan, tally: &Tally, measured
         total_ms: ms(summary.total),
     });
     add_tally(&mut result, tally, seconds);
-    result.worst_bots = tally.bots.worst();
-    for time in &mut result.slow_times {
-        time.stalled_ms = stalled_ms(&measured.stalls, time.from_s, time.until_s);
-    }
+    result.worst_bots = WorstBots::of(&tally.bots).shown();
+    add_stalls(&mut result, &[stall_spans(&measured.stalls)]);
     result
 }
 
@@ -150,13 +148,24 @@ fn generator(tally: &Tally, measured: &Measured) -> Generator {
     }
 }
 
-/// How much of that time lies in stalls of the machine.
-fn stalled_ms(stalls: &StallLog, from_s: f64, until_s: f64) -> f64 {
-    let shared = |stall: &Stall| {
-        let start = stall.start.as_secs_f64();
-        (until_s.min(start + stall.length.as_secs_f64()) - from_s.max(start)).max(0.0) * 1000.0
-    };
-    stalls.stalls().iter().map(shared).sum()
+/// A stall of a machine, in microseconds since the run began: its beginning and its end.
+pub(super) type StallSpan = (u64, u64);
+
+/// The stalls of this machine, as far as its log has room.
+pub(super) fn stall_spans(stalls: &StallLog) -> Vec<StallSpan> {
+    let micros = |span: Duration| span.as_micros() as u64;
+    stalls.stalls().iter().map(|stall| (micros(stall.start), micros(stall.start + stall.length))).collect()
+}
+
+/// Says of each slow time how much of it lies in stalls: those of the machine that stood still for most of it.
+pub(super) fn add_stalls(result: &mut BotsResult, machines: &[Vec<StallSpan>]) {
+    for time in &mut result.slow_times {
+        let shared = |(start, end): &StallSpan| {
+            (time.until_s.min(*end as f64 / 1e6) - time.from_s.max(*start as f64 / 1e6)).max(0.0) * 1000.0
+        };
+        let of_each = machines.iter().map(|spans| spans.iter().map(shared).sum::<f64>());
+        time.stalled_ms = of_each.fold(0.0, f64::max);
+    }
 }
 
 fn ms(span: Duration) -> f64 {

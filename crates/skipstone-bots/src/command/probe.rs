@@ -54,7 +54,7 @@ impl Host for Nowhere {
     }
 
     fn send(&self, _: Outgoing<'_>, _: Option<f64>) -> Result<(), String> {
-        Err("the bot is not connected".into())
+        Err(self.not_connected())
     }
 
     fn close(&self) {}

@@ -9,19 +9,22 @@ use std::sync::atomic::Ordering;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Who follows a run.
-pub(super) enum Follower<'f> {
-    Nobody,
-    People { duration: Duration, is_terminal: bool },
-    Told(&'f mut dyn FnMut(&RunSecond, &Progress)),
+/// Where the lines about a run's seconds go.
+pub(super) enum SecondLines<'f> {
+    /// `--quiet`: there are none.
+    Off,
+    /// To standard output.
+    Printed { duration: Duration, is_terminal: bool },
+    /// To a function, each second: another process prints them.
+    Reported(&'f mut dyn FnMut(&RunSecond, &Progress)),
 }
 
-impl Follower<'_> {
-    /// People, unless they want nothing.
-    pub(super) fn people(duration: Duration, is_quiet: bool) -> Self {
+impl SecondLines<'_> {
+    /// Printed, unless they are switched off.
+    pub(super) fn printed(duration: Duration, is_quiet: bool) -> Self {
         match is_quiet {
-            true => Follower::Nobody,
-            false => Follower::People { duration, is_terminal: std::io::stdout().is_terminal() },
+            true => SecondLines::Off,
+            false => SecondLines::Printed { duration, is_terminal: std::io::stdout().is_terminal() },
         }
     }
 }
@@ -30,7 +33,7 @@ impl Follower<'_> {
 pub(super) fn follow(
     progress: &Progress,
     epoch: Instant,
-    mut follower: Follower<'_>,
+    mut lines: SecondLines<'_>,
     is_over: impl Fn() -> bool,
     mut on_second: impl FnMut(&[RunSecond]),
 ) -> Vec<RunSecond> {
@@ -55,15 +58,15 @@ pub(super) fn follow(
             kept.push(second);
         }
         on_second(&kept);
-        match &mut follower {
-            Follower::People { duration, is_terminal } if *is_terminal || kept.len() % LINES_EVERY == 0 => {
+        match &mut lines {
+            SecondLines::Printed { duration, is_terminal } if *is_terminal || kept.len() % LINES_EVERY == 0 => {
                 show(&second, *duration, *is_terminal);
             }
-            Follower::Told(tell) => tell(&second, progress),
-            Follower::People { .. } | Follower::Nobody => {}
+            SecondLines::Reported(report) => report(&second, progress),
+            SecondLines::Printed { .. } | SecondLines::Off => {}
         }
     }
-    if let Follower::People { is_terminal: true, .. } = follower {
+    if let SecondLines::Printed { is_terminal: true, .. } = lines {
         output::draw("\r\x1b[K");
     }
     kept

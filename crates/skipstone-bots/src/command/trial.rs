@@ -2,7 +2,7 @@
 
 use super::outcome::{self, Measured};
 use super::prepared::Prepared;
-use super::show::{Follower, follow};
+use super::show::{SecondLines, follow};
 use crate::live::LiveRun;
 use crate::run::{self, Progress, Tally};
 use skipstone_lab::measure::process::Probe;
@@ -30,8 +30,8 @@ pub(super) struct Found {
 
 /// Plays the plan, and judges it. The error is about what could not be carried out.
 pub(super) fn play(prepared: &Prepared, signals: &Signals) -> Result<Played, String> {
-    let follower = Follower::people(prepared.plan.duration, prepared.is_quiet);
-    let Found { tally, measured, seconds } = find(prepared, Instant::now(), signals, follower)?;
+    let lines = SecondLines::printed(prepared.plan.duration, prepared.is_quiet);
+    let Found { tally, measured, seconds } = find(prepared, Instant::now(), signals, lines)?;
     let mut result = outcome::result(&prepared.blank, &prepared.plan, &tally, &measured);
     let ending = if signals.is_set() { Ending::Interrupted } else { Ending::Completed };
     judge(&mut result, &prepared.thresholds, ending);
@@ -43,7 +43,7 @@ pub(super) fn find(
     prepared: &Prepared,
     epoch: Instant,
     signals: &Signals,
-    follower: Follower<'_>,
+    lines: SecondLines<'_>,
 ) -> Result<Found, String> {
     let (own, server) = (Probe::of_self(), prepared.watched.map(Probe::of));
     let before = (own.sample(), server.as_ref().and_then(Probe::sample));
@@ -65,7 +65,7 @@ pub(super) fn find(
             let measured = Measured { started, elapsed, usage, server, stalls, connected_at_once };
             show_live(live, prepared, &progress, &measured, seconds);
         };
-        let seconds = follow(&progress, epoch, follower, || player.is_finished(), so_far);
+        let seconds = follow(&progress, epoch, lines, || player.is_finished(), so_far);
         (player.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), seconds)
     });
     let tally = tally?;

@@ -69,8 +69,8 @@ struct Job {
 }
 
 impl HttpClient {
-    /// A client whose sockets are polled here, with names from this one on, and which asks these servers alone if there is a
-    /// list.
+    /// A client whose sockets are polled here, with names from this one on, and which asks these servers alone if there
+    /// is a list.
     ///
     /// # Errors
     /// The system has no room for it.

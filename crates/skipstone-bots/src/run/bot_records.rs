@@ -1,8 +1,6 @@
-//! What is known of each bot by itself: its error, its drops, its times. The worst of them are named in the result.
+//! What is known of each bot by itself: its error, its drops, its times.
 
 use skipstone_lab::measure::latency_steps::LatencySteps;
-use skipstone_lab::report::bots::{WorstBot, WorstTrend};
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// The bots of a worker, or of several.
@@ -12,11 +10,13 @@ pub(crate) struct BotRecords {
 }
 
 #[derive(Clone, Debug, Default)]
-struct BotRecord {
-    fault: Option<String>,
-    drops: u64,
+pub(super) struct BotRecord {
+    /// The error that ended it.
+    pub(super) fault: Option<String>,
+    /// Connections that ended without its wish.
+    pub(super) drops: u64,
     /// Trends in milliseconds, by name.
-    trends: BTreeMap<String, LatencySteps>,
+    pub(super) trends: BTreeMap<String, LatencySteps>,
 }
 
 impl BotRecords {
@@ -54,93 +54,22 @@ impl BotRecords {
         self.bots.extend(other.bots.into_iter().take(room));
     }
 
-    /// The worst, in the order in which the result has them.
-    pub(crate) fn worst(&self) -> Vec<WorstBot> {
-        let of_all = self.median_of_all();
-        let mut worst: Vec<(bool, u64, f64, u32)> = Vec::new();
-        for (bot, record) in &self.bots {
-            let ratio = record.worst_trend(&of_all).map_or(0.0, |(ratio, _)| ratio);
-            if record.fault.is_some() || record.drops > 0 || ratio > 0.0 {
-                worst.push((record.fault.is_some(), record.drops, ratio, *bot));
-            }
-        }
-        worst.sort_by(|one, other| {
-            let ratios = other.2.total_cmp(&one.2);
-            (Reverse(one.0), Reverse(one.1)).cmp(&(Reverse(other.0), Reverse(other.1))).then(ratios)
-        });
-        worst.into_iter().take(WORST_MAX).map(|(.., bot)| self.bots[&bot].shown(bot, &of_all)).collect()
-    }
-
-    fn median_of_all(&self) -> BTreeMap<&str, f64> {
-        let mut of_all: BTreeMap<&str, LatencySteps> = BTreeMap::new();
-        for (name, steps) in self.bots.values().flat_map(|record| &record.trends) {
-            of_all.entry(name).or_default().merge(steps);
-        }
-        of_all.into_iter().filter_map(|(name, steps)| Some((name, steps.quantile_ms(0.5)?))).collect()
+    /// All that is known, by the bots' numbers.
+    pub(super) fn all(&self) -> impl Iterator<Item = (u32, &BotRecord)> {
+        self.bots.iter().map(|(bot, record)| (*bot, record))
     }
 }
 
-impl BotRecord {
-    /// The trend whose p99 is the most times the median of all bots, and how many times. Their p99 would be that of the
-    /// worst bots themselves.
-    fn worst_trend(&self, of_all: &BTreeMap<&str, f64>) -> Option<(f64, &str)> {
-        let ratio = |(name, steps): (&'_ String, &LatencySteps)| {
-            let (own, all) = (steps.quantile_ms(0.99)?, of_all.get(name.as_str())?);
-            Some(own / all.max(LEAST_MS))
-        };
-        let ratios = self.trends.iter().filter_map(|trend| Some((ratio(trend)?, trend.0.as_str())));
-        ratios.max_by(|one, other| one.0.total_cmp(&other.0))
-    }
-
-    fn shown(&self, bot: u32, of_all: &BTreeMap<&str, f64>) -> WorstBot {
-        let trend = self.worst_trend(of_all).map(|(_, name)| {
-            let steps = &self.trends[name];
-            WorstTrend {
-                name: name.to_owned(),
-                count: steps.count(),
-                p50: steps.quantile_ms(0.5).unwrap_or(0.0),
-                p99: steps.quantile_ms(0.99).unwrap_or(0.0),
-                max: steps.longest_ms().unwrap_or(0.0),
-            }
-        });
-        WorstBot { bot: u64::from(bot), fault: self.fault.clone(), drops: self.drops, trend }
-    }
-}
-
-const WORST_MAX: usize = 10;
 /// Bots that are known by themselves: those that came first.
 const BOTS_MAX: usize = 50_000;
 /// Trends of each bot that are known: some kilobytes each.
 const TRENDS_MAX: usize = 8;
 /// A year.
 const MICROS_MAX: f64 = 4e13;
-/// What takes less is no time.
-const LEAST_MS: f64 = 0.001;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn errors_come_before_drops_and_drops_before_slow_bots() {
-        let (mut records, mut others) = (BotRecords::default(), BotRecords::default());
-        for bot in 0..20_u32 {
-            let own = if bot % 2 == 0 { &mut records } else { &mut others };
-            (0..100).for_each(|_| own.record(bot, "move_ms", f64::from(10 + bot)));
-        }
-        records.record(4, "join_ms", 900.0);
-        others.record(5, "join_ms", 30.0);
-        records.on_drop(2);
-        records.on_drop(6);
-        records.on_drop(6);
-        others.on_fault(3, "bot.luau:7: oops");
-        records.merge(others);
-        let worst = records.worst();
-        assert_eq!(worst.iter().map(|one| one.bot).collect::<Vec<_>>(), [3, 6, 2, 4, 19, 18, 17, 16, 15, 14]);
-        assert_eq!(worst[0].fault.as_deref(), Some("bot.luau:7: oops"));
-        assert_eq!(worst[3].trend.as_ref().map(|trend| (trend.name.as_str(), trend.count)), Some(("join_ms", 1)));
-        assert_eq!((worst[1].drops, worst[4].trend.as_ref().expect("a trend").count), (2, 100));
-    }
 
     #[test]
     fn the_number_of_bots_and_of_trends_has_a_bound() {

@@ -110,7 +110,10 @@ impl Host for WorkerHost {
         };
         let tally = &mut *self.tally.borrow_mut();
         if let Err(refused) = sent {
-            let why = refused.to_string();
+            let why = match refused {
+                SendRefused::NotConnected => link.not_connected(),
+                refused => refused.to_string(),
+            };
             tally.count_refusal(&why);
             return Err(why);
         }
@@ -135,10 +138,14 @@ impl Host for WorkerHost {
         self.links.borrow()[self.current.get()].is_closing
     }
 
+    fn not_connected(&self) -> String {
+        self.links.borrow_mut()[self.current.get()].not_connected()
+    }
+
     fn pause_reading(&self, seconds: f64) -> Result<(), String> {
         let mut links = self.links.borrow_mut();
         let link = &mut links[self.current.get()];
-        let socket = link.socket.as_ref().ok_or("the bot is not connected")?;
+        let Some(socket) = &link.socket else { return Err(link.not_connected()) };
         if socket.is_shared() {
             return Err("the bots of this protocol share their sockets, which are read for all".into());
         }

@@ -8,13 +8,16 @@ mod places;
 mod progress;
 mod run_plan;
 mod tally;
+mod ticks;
 mod timers;
 mod worker;
+mod worst_bots;
 
 pub(crate) use places::Places;
 pub(crate) use progress::Progress;
 pub(crate) use run_plan::RunPlan;
 pub(crate) use tally::Tally;
+pub(crate) use worst_bots::WorstBots;
 
 use crate::plan::Life;
 use crate::script::{Engine, EngineLimits, Watchdog};
@@ -112,7 +115,7 @@ mod tests {
         let published = progress.published_tally();
         assert_eq!((published.started, whole.started), (4, 4), "both workers have told");
         assert_eq!(published.metrics.curves().len(), 1);
-        let worst = |tally: &Tally| tally.bots.worst().iter().map(|one| one.bot).collect::<Vec<_>>();
+        let worst = |tally: &Tally| WorstBots::of(&tally.bots).shown().iter().map(|one| one.bot).collect::<Vec<_>>();
         assert_eq!((worst(&published), worst(&whole)), (Vec::new(), vec![3, 2, 1]), "bots are known at the end");
     }
 }

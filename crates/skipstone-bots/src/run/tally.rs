@@ -45,7 +45,7 @@ pub(crate) struct Tally {
     pub(crate) lateness: Lateness,
     /// What the script measured.
     pub(crate) metrics: Metrics,
-    /// What is known of each bot. It stays on its machine.
+    /// What is known of each bot. It stays on its machine; [`WorstBots`](super::WorstBots) leave it.
     #[serde(skip)]
     pub(crate) bots: BotRecords,
     /// Calls of the script.
@@ -59,8 +59,7 @@ pub(crate) struct Tally {
 impl Tally {
     /// An ending that the bot did not want.
     pub(super) fn count_ending(&mut self, ending: &Ending) {
-        let text = format!("{}: {}", ending.cause.name(), ending.text);
-        count(&mut self.endings, text);
+        count(&mut self.endings, ending.to_string());
     }
 
     /// A message that was refused.

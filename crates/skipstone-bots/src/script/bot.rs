@@ -189,7 +189,7 @@ impl BotScript {
             self.go_on(engine, task, (false, cause, text))?;
         }
         for task in self.take_tasks(|waits| matches!(waits, Waits::Message(_))) {
-            self.go_on(engine, task, (Value::Nil, "closed"))?;
+            self.go_on(engine, task, (Value::Nil, "closed", ending.to_string()))?;
         }
         match self.callbacks.closed.clone() {
             Some(closed) if !was_awaited => self.launch(engine, &closed, (self.bot.clone(), cause, text), false),

@@ -108,8 +108,8 @@ pub const BUNDLE_BYTES_MAX: usize = BYTES_MAX + (1 << 20);
 
 fn too_much(what: &str) -> String {
     format!(
-        "the script's folder has {what}, the most that is sent to agents: put the script into a folder of its own, with \
-         the files that it reads and no others"
+        "the script's folder has {what}, the most that is sent to agents: put the script into a folder of its own, \
+         with the files that it reads and no others"
     )
 }
 

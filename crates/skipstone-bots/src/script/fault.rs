@@ -95,8 +95,7 @@ fn placed<'s>(text: &str, source_of: &impl Fn(&str) -> Option<&'s str>) -> Optio
 /// it begins, or else of the line's first word.
 fn column(line: &str, message: &str) -> Option<usize> {
     let quoted = message.split(['\'', '"', '`']).skip(1).step_by(2).filter(|name| !name.is_empty());
-    let called = message.split([' ', ',']).next().and_then(|word| word.rsplit([':', '.']).next());
-    let called = called.filter(|name| message.len() > name.len() + 1 && message.contains([':', '.']));
+    let called = message.split([' ', ',']).next().and_then(|word| word.rsplit_once([':', '.'])).map(|(_, name)| name);
     let at = quoted.chain(called).filter(|name| !name.is_empty()).find_map(|name| line.find(name));
     let first = line.len() - line.trim_start().len();
     (!line.trim().is_empty()).then(|| line[..at.unwrap_or(first)].chars().count() + 1)

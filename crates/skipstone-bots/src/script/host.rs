@@ -2,7 +2,7 @@
 
 use crate::http::HttpRequest;
 use crate::metrics::{MetricId, MetricKind};
-use crate::protocol::{Outgoing, ProtocolFigures};
+use crate::protocol::{Outgoing, ProtocolFigures, SendRefused};
 
 /// The run, as a script knows it. An error is a sentence, which the script gets with its line.
 pub(crate) trait Host {
@@ -24,9 +24,14 @@ pub(crate) trait Host {
     /// Whether it was closed, and has not ended yet.
     fn is_closing(&self) -> bool;
 
+    /// A sentence: the bot is not connected, and why.
+    fn not_connected(&self) -> String {
+        SendRefused::NotConnected.to_string()
+    }
+
     /// Reads nothing from the bot's socket for this long; 0 reads again.
     fn pause_reading(&self, _seconds: f64) -> Result<(), String> {
-        Err("the bot is not connected".into())
+        Err(self.not_connected())
     }
 
     /// What the bot's protocol knows of its connection.

@@ -47,6 +47,8 @@ fn bot(lua: &Lua, shared: &Rc<Shared>, natives: &Table) -> mlua::Result<()> {
     let own = Rc::clone(shared);
     natives.set("is_closing", lua.create_function(move |_, ()| Ok(own.host.is_closing()))?)?;
     let own = Rc::clone(shared);
+    natives.set("not_connected", lua.create_function(move |_, ()| Ok(own.host.not_connected()))?)?;
+    let own = Rc::clone(shared);
     let pause = move |_: &Lua, seconds: f64| Ok(own.host.pause_reading(seconds).err());
     natives.set("pause_reading", lua.create_function(pause)?)?;
     let own = Rc::clone(shared);

@@ -267,6 +267,22 @@ fn what_the_tool_refuses_has_the_scripts_line() {
 }
 
 #[test]
+fn a_function_that_waits_learns_why_the_connection_ended() {
+    let refused = Ending::new(Cause::Unreachable, "no program listens there");
+    for (line, ends_after) in [("assert(self:connect())", 0), ("self:connect() assert(self:wait('x'))", 1)] {
+        let bench = Bench::new(&with_bot(&format!("function bot:start() {line} end")));
+        let (engine, mut bot) = (&bench.engine, bench.bot(0));
+        bot.begin(engine).expect("begun");
+        bot.take_order().expect("it connects");
+        (0..ends_after).for_each(|_| bot.on_connected(engine).expect("told"));
+        let fault = bot.on_closed(engine, &refused).expect_err("an error").to_string();
+        let told = if ends_after == 0 { "" } else { "closed: " };
+        assert!(fault.starts_with("bot.luau:2:"), "{fault}");
+        assert!(fault.ends_with(&format!(": {told}unreachable: no program listens there")), "{fault}");
+    }
+}
+
+#[test]
 fn a_script_that_describes_no_bot_is_told_what_is_missing() {
     for (source, told) in [
         ("", "it needs skipstone.bot{ api = 1"),

@@ -217,5 +217,5 @@ const CPU_MAX: Duration = Duration::from_millis(20);
 /// Calls that are looked through for a line of a script.
 const LEVELS_MAX: usize = 8;
 /// The sentence of the error.
-const TOO_LONG: &str = "the call has used 20 ms of CPU time: is it an endless loop? A call that takes longer delays all \
-                        other bots; put what is expensive into a data file, which all bots share";
+const TOO_LONG: &str = "the call has used 20 ms of CPU time: is it an endless loop? A call that takes longer delays \
+                        all other bots; put what is expensive into a data file, which all bots share";

@@ -30,6 +30,10 @@ fn answer(stream: &mut dyn ReadWrite, status: &str, body: &[u8]) {
 
 /// Bots that run this `start`, and send ticks to an echo meanwhile.
 fn run(start: &str, clients: &str) -> Value {
+    run_for("2500ms", start, clients)
+}
+
+fn run_for(duration: &str, start: &str, clients: &str) -> Value {
     let game = echo();
     let source = format!(
         "local bot = skipstone.bot{{ api = 1, tick = 20, text = true }}
@@ -41,7 +45,7 @@ fn run(start: &str, clients: &str) -> Value {
         function bot:message() end"
     );
     let (_folder, path) = script(&source);
-    let result = result_of(&[&path, &game.url("udp"), "-c", clients, "-d", "2500ms", "--ramp", "50ms"]);
+    let result = result_of(&[&path, &game.url("udp"), "-c", clients, "-d", duration, "--ramp", "50ms"]);
     game.stop();
     result
 }
@@ -210,7 +214,7 @@ fn a_wrong_call_is_an_error_with_its_line() {
         ("http.get('http://h', { headers = { A = 'b\\n' } })", "no line's end"),
         ("metrics.trend('http_ms')", "http_ms is measured by http itself"),
     ] {
-        let result = run(line, "1");
+        let result = run_for("300ms", line, "1");
         let faults = result["faults"].to_string();
         assert!(faults.contains(&part.replace('"', "\\\"")), "{line}: {faults}");
     }

@@ -47,6 +47,25 @@ pub(crate) fn script(text: &str) -> (tempfile::TempDir, String) {
     (folder, path)
 }
 
+/// A script whose bots number their messages, so many a second, and wait for each to come back: `echo_ms`. Those that
+/// take longer than `timeout_s` are not answered.
+pub(crate) fn echo_script(rate: u32, timeout_s: f64, options: &str) -> (tempfile::TempDir, String) {
+    script(&format!(
+        "local bot = skipstone.bot{{ api = 1, tick = {rate} }}
+        local echoes = metrics.requests('echo_ms', {timeout_s})
+        skipstone.options{{ {options} }}
+        local sequence = 0
+        function bot:tick(now)
+            sequence += 1
+            local packet = buffer.create(4)
+            buffer.writeu32(packet, 0, sequence)
+            echoes:sent(sequence, now)
+            self:send(0, packet, {{ due = now }})
+        end
+        function bot:message(_, data) echoes:got(buffer.readu32(data, 0)) end"
+    ))
+}
+
 pub(crate) fn number(result: &Value, path: &str) -> f64 {
     result.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("no {path} in {result:#}"))
 }

@@ -68,3 +68,42 @@ fn a_failed_threshold_fails_the_run() {
     assert!(result["verdict"] == "fail" || result["verdict"] == "invalid", "{result:#}");
     server.stop();
 }
+
+#[test]
+fn each_call_without_a_connection_says_why_there_is_none() {
+    let (_folder, path) = script(
+        "local bot = skipstone.bot{ api = 1 }
+        local calls = {
+            function(self) self:send(0, 'early') end,
+            function(self) self:connect() self:send(0, 'late') end,
+            function(self) self:connect() self:wait(nil, 1) end,
+            function(self) self:connect() self:pause_reading(1) end,
+            function(self) assert(self:connect()) end,
+            function(self) self:connect('tcp' .. string.sub(URL, 4)) self:close() self:send(0, 'late') end,
+        }
+        function bot:start() calls[self.number + 1](self) end",
+    );
+    let server = crate::servers::tcp(|stream| drop(stream.read(&mut [0])));
+    let text = std::fs::read_to_string(&path).expect("read").replace("URL", &format!("'{}'", server.url("tcp")));
+    std::fs::write(&path, text).expect("written");
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("bound").local_addr().expect("an address");
+    let result = result_of(&[&path, &format!("tcp://{free}"), "-c", "6", "-d", "500ms", "--ramp", "0s"]);
+    let refused = "unreachable: ";
+    for (line, told) in [
+        (3, "the bot is not connected: bot:connect comes first"),
+        (4, &format!("the bot is not connected: {refused}")),
+        (5, &format!("the bot is not connected: {refused}")),
+        (6, &format!("bot:pause_reading: the bot is not connected: {refused}")),
+        (7, refused),
+        (8, "the bot is not connected: closed by the bot"),
+    ] {
+        let faults = result["faults"].as_array().expect("faults");
+        let of_line = |fault: &&serde_json::Value| {
+            fault["message"].as_str().is_some_and(|text| text.starts_with(&format!("bot.luau:{line}:")))
+        };
+        let fault = faults.iter().find(of_line).unwrap_or_else(|| panic!("none of line {line}: {result:#}"));
+        let (_, message) = fault["message"].as_str().and_then(|text| text.split_once(": ")).expect("a place");
+        assert!(message.starts_with(told), "{message}");
+    }
+    server.stop();
+}

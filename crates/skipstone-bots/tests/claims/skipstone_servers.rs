@@ -1,24 +1,10 @@
 //! Bots of Skipstone's own protocol, on several carriers at once.
 
-use crate::runs::{example, number, result_of, script};
+use crate::runs::{echo_script, example, number, result_of};
 use skipstone::{ChannelRule, ClosedBy, DeliveryMode, Event, Server, ServerConfig, Settings};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-
-const SCRIPT: &str = "
-    local bot = skipstone.bot{ api = 1, tick = 20 }
-    local echoes = metrics.requests('echo_ms')
-    local sequence = 0
-    function bot:tick(now)
-        sequence += 1
-        local packet = buffer.create(4)
-        buffer.writeu32(packet, 0, sequence)
-        echoes:sent(sequence, now)
-        self:send(0, packet, { due = now })
-    end
-    function bot:message(_, data) echoes:got(buffer.readu32(data, 0)) end
-";
 
 #[test]
 fn bots_play_over_the_carriers_of_a_skipstone_server() {
@@ -48,7 +34,7 @@ fn bots_play_over_the_carriers_of_a_skipstone_server() {
             server.flush().expect("the driver is there");
         }
     });
-    let (_folder, path) = script(SCRIPT);
+    let (_folder, path) = echo_script(20, 5.0, "");
     let address = url.strip_prefix("skip://").and_then(|rest| rest.split('#').next()).expect("an address");
     for target in [url.clone(), format!("skip+ws://{address}"), format!("skip+tcp://{address}")] {
         let result = result_of(&[&path, &target, "-c", "3", "-d", "800ms", "--ramp", "50ms", "--seed", "3"]);

@@ -1,24 +1,10 @@
 //! Where a server stood still is told with its time.
 
-use crate::runs::{number, result_of, script};
+use crate::runs::{echo_script, number, result_of};
 use crate::servers::udp;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
-
-const SCRIPT: &str = "
-    local bot = skipstone.bot{ api = 1, tick = 50 }
-    local echoes = metrics.requests('echo_ms', 3)
-    local sequence = 0
-    function bot:tick(now)
-        sequence += 1
-        local packet = buffer.create(4)
-        buffer.writeu32(packet, 0, sequence)
-        echoes:sent(sequence, now)
-        self:send(0, packet, { due = now })
-    end
-    function bot:message(_, data) echoes:got(buffer.readu32(data, 0)) end
-";
 
 #[test]
 fn a_stall_of_the_server_is_found_at_its_time() {
@@ -36,7 +22,7 @@ fn a_stall_of_the_server_is_found_at_its_time() {
         Vec::new()
     };
     let server = udp(answer, tick);
-    let (_folder, path) = script(SCRIPT);
+    let (_folder, path) = echo_script(50, 3.0, "");
     let result = result_of(&[&path, &server.url("udp"), "-c", "4", "-d", "3s", "--ramp", "0s"]);
     server.stop();
     if result["verdict"] == "invalid" {

@@ -1,4 +1,5 @@
-// Each wrong call is an error of `npm test` without the line above it, and that line is an error if the call is accepted.
+// Each wrong call is an error of `npm test` without the line above it, and that line is an error if the call is
+// accepted.
 
 export {};
 

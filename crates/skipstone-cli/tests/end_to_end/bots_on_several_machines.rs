@@ -154,6 +154,7 @@ fn two_agents_of_fifty_bots_find_what_one_process_of_a_hundred_finds() {
         "/duration_asked_s",
         "/endings",
         "/faults",
+        "/worst_bots",
     ];
     for path in equal {
         assert!(merged.pointer(path).is_some(), "{path}: {merged:#}");
@@ -183,7 +184,7 @@ fn two_agents_of_fifty_bots_find_what_one_process_of_a_hundred_finds() {
     .wait();
     let again = read(&collected);
     assert_judged(&ended, &again);
-    for path in ["/metrics", "/bots", "/messages", "/wire", "/thresholds", "/fleet"] {
+    for path in ["/metrics", "/bots", "/messages", "/wire", "/thresholds", "/fleet", "/worst_bots", "/slow_times"] {
         assert_eq!(again.pointer(path), merged.pointer(path), "{path}");
     }
 }

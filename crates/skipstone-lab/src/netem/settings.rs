@@ -47,7 +47,7 @@ pub(crate) struct LinkSettings {
     /// Maximum time that a packet waits for the rate before it is dropped; 100ms by default
     #[arg(long, value_name = "TIME")]
     queue: Option<Span>,
-    /// The largest IP packet that passes; 1500 by default
+    /// The largest IP packet that passes; by default 1500 of a link, and any of a relay, as with fragments
     #[arg(long, value_name = "BYTES")]
     mtu: Option<u16>,
 }
@@ -138,9 +138,18 @@ impl LinkSettings {
         serde_json::from_value(all?.into()).map_err(|error| error.to_string())
     }
 
-    /// The largest IP packet.
+    /// The largest IP packet of a link.
     pub(crate) fn mtu(&self) -> u16 {
         self.mtu.unwrap_or(MTU)
+    }
+
+    /// The largest payload that passes. Through a link the system sends a larger one in fragments; a relay has none.
+    fn datagram_bytes_max(&self, framing: Framing) -> Option<usize> {
+        let mtu = match framing {
+            Framing::Ip => Some(self.mtu()),
+            Framing::Udp => self.mtu,
+        };
+        mtu.map(|mtu| usize::from(mtu).saturating_sub(framing.header_bytes()))
     }
 
     /// Converted to the simulator's configuration. Reads the recording, if there is one.
@@ -163,7 +172,7 @@ impl LinkSettings {
             reorder: chance(self.reorder),
             duplicate: chance(self.duplicate),
             corrupt: chance(self.corrupt),
-            datagram_bytes_max: Some(usize::from(self.mtu()).saturating_sub(framing.header_bytes())),
+            datagram_bytes_max: self.datagram_bytes_max(framing),
             header_bytes: framing.header_bytes(),
             ..LinkConfig::default()
         };
@@ -206,6 +215,13 @@ mod tests {
         settings.set_all("burst=none").unwrap();
         let config = settings.config(Framing::Udp).unwrap();
         assert_eq!((config.loss, config.datagram_bytes_max, config.header_bytes), (Loss::None, Some(1_372), 28));
+    }
+
+    #[test]
+    fn a_relay_passes_datagrams_of_any_size_unless_it_has_an_mtu() {
+        let settings = LinkSettings::default();
+        let max = |framing| settings.config(framing).unwrap().datagram_bytes_max;
+        assert_eq!((max(Framing::Udp), max(Framing::Ip)), (None, Some(1_500)));
     }
 
     #[test]

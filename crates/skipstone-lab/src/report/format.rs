@@ -10,9 +10,11 @@ pub fn thousands(number: u64) -> String {
 
 /// About three digits, and never less than one: 1.23, 12.3, 1,234. Negative numbers are shown as zero.
 pub fn three_digits(number: f64) -> String {
+    // The sign of `(-0.0).max(0.0)` depends on the compiler.
+    let number = if number > 0.0 { number } else { 0.0 };
     match number {
         // The bounds are where rounding would add a digit.
-        _ if number < 9.995 => format!("{:.2}", number.max(0.0)),
+        _ if number < 9.995 => format!("{number:.2}"),
         _ if number < 99.95 => format!("{number:.1}"),
         _ => thousands(number.round() as u64),
     }

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use super::{Outcome, check_format, is_here, unpacked};
+use super::format::check_format;
+use super::unpacked::{is_here, unpacked};
 use crate::languages::windows;
 use crate::machine::process;
 use crate::machine::system;
@@ -13,7 +14,7 @@ use crate::release::systems::System;
 use crate::release::zig;
 
 /// By CMake, shared and static, and by pkg-config. For another CPU by zig and QEMU.
-pub(super) fn on_linux(system: &System, release: &Release, tree: &Tree) -> Outcome {
+pub(super) fn on_linux(system: &System, release: &Release, tree: &Tree) -> Result<Checked, String> {
     let prefix = unpacked(system, release, tree)?;
     let format = check_format(system, &prefix.join("lib/libskipstone.so"), release, tree)?;
     if !is_here(system) {
@@ -32,7 +33,7 @@ pub(super) fn on_linux(system: &System, release: &Release, tree: &Tree) -> Outco
 }
 
 /// By mingw-w64, under Wine.
-pub(super) fn on_windows(system: &System, release: &Release, tree: &Tree) -> Outcome {
+pub(super) fn on_windows(system: &System, release: &Release, tree: &Tree) -> Result<Checked, String> {
     let prefix = unpacked(system, release, tree)?;
     let format = check_format(system, &prefix.join("bin/skipstone.dll"), release, tree)?;
     if let Some(why) = system::wine(tree) {
@@ -54,7 +55,7 @@ pub(super) fn on_windows(system: &System, release: &Release, tree: &Tree) -> Out
 }
 
 /// Its format alone: there is no macOS here. A program is linked with it, and not run.
-pub(super) fn for_macos(system: &System, release: &Release, tree: &Tree) -> Outcome {
+pub(super) fn for_macos(system: &System, release: &Release, tree: &Tree) -> Result<Checked, String> {
     let prefix = unpacked(system, release, tree)?;
     let format = check_format(system, &prefix.join("lib/libskipstone.dylib"), release, tree)?;
     let cpu = system.target.split('-').next().unwrap_or_default();

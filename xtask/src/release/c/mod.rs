@@ -3,6 +3,7 @@
 
 mod check;
 mod format;
+mod unpacked;
 
 use std::path::PathBuf;
 
@@ -10,13 +11,12 @@ use super::archive;
 use super::bill::write_bill;
 use super::contents::{Built, dependencies};
 use super::library::{copy_folder, library};
-use super::plan::{Checked, Part, Release, copy};
-use super::systems::{GLIBC_AARCH64, GLIBC_X86_64, Kind, MACOS_AARCH64, MACOS_X86_64, System, WINDOWS_X86_64};
+use super::plan::{Part, Release, copy};
+use super::systems::{GLIBC_AARCH64, GLIBC_X86_64, MACOS_AARCH64, MACOS_X86_64, System, WINDOWS_X86_64};
 use super::third_party::write_licences;
 use crate::languages::c::install_to;
 use crate::machine::tree::Tree;
-
-pub(super) use format::check_format;
+use unpacked::{name, os};
 
 /// One for each system.
 pub(super) const PARTS: &[Part] = &[
@@ -84,36 +84,7 @@ fn make(system: &System, release: &Release, tree: &Tree) -> Result<Vec<PathBuf>,
     Ok(vec![archive, bill, debug])
 }
 
-/// The name of the archive without its end, and of the folder in it.
-fn name(system: &System, release: &Release) -> String {
-    format!("skipstone-c-{}-{}", release.version, system.target)
-}
-
 /// The crates in the library, for bills of materials.
 pub(super) fn contents(system: &System) -> Built<'static> {
     Built { package: "skipstone-ffi", features: &[], target: system.target, manifest: "Cargo.toml" }
 }
-
-/// The system as Rust calls it.
-fn os(system: &System) -> &'static str {
-    match system.kind {
-        Kind::Linux => "linux",
-        Kind::Windows => "windows",
-        Kind::MacOs => "macos",
-    }
-}
-
-/// Whether this machine runs its programs.
-fn is_here(system: &System) -> bool {
-    system.target.starts_with(std::env::consts::ARCH) && os(system) == std::env::consts::OS
-}
-
-/// Unpacks an archive of a part where nothing else is. Returns the folder.
-fn unpacked(system: &System, release: &Release, tree: &Tree) -> Result<PathBuf, String> {
-    let name = name(system, release);
-    let folder = release.stage(&format!("check/{name}"))?;
-    archive::unpack(&release.artifact(&format!("{name}.{}", system.archive())), &folder, tree)?;
-    Ok(folder.join(name))
-}
-
-type Outcome = Result<Checked, String>;

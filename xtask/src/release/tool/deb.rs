@@ -30,7 +30,7 @@ pub(super) fn make(system: &System, release: &Release, tree: &Tree) -> Result<Ve
     manuals(&root, release, tree)?;
     let documents = root.join("usr/share/doc/skipstone");
     write_licences(&documents.join("THIRD-PARTY-LICENSES.txt"), &crates)?;
-    write(&documents.join("copyright"), copyright(tree)?)?;
+    write(&documents.join("copyright"), copyright(release, tree)?)?;
     write(&documents.join("changelog.Debian"), change_log(release))?;
     copy(&tree.root().join("CHANGELOG.md"), &documents.join("changelog"))?;
     compress(
@@ -41,7 +41,8 @@ pub(super) fn make(system: &System, release: &Release, tree: &Tree) -> Result<Ve
     control(&root, system, release, tree)?;
     let artifact = release.artifact(&name);
     let mut deb = release.command("dpkg-deb", tree);
-    deb.args(["--root-owner-group", "-Zxz", "--build"]).arg(&root).arg(&artifact);
+    // Several threads would compress in blocks, to other bytes than one.
+    deb.args(["--root-owner-group", "-Zxz", "--threads-max=1", "--build"]).arg(&root).arg(&artifact);
     process::run(deb)?;
     let bill = write_bill(&artifact, &crates, release)?;
     Ok(vec![artifact, bill])
@@ -132,16 +133,17 @@ fn compress(files: &[PathBuf], release: &Release, tree: &Tree) -> Result<(), Str
     process::run_quietly(gzip, "documents are compressed")
 }
 
-fn copyright(tree: &Tree) -> Result<String, String> {
+fn copyright(release: &Release, tree: &Tree) -> Result<String, String> {
     let path = tree.root().join("LICENSE-MIT");
     let licence = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     let holder = licence.lines().find_map(|line| line.strip_prefix("Copyright (c) "));
+    let date = moment::iso_8601(release.epoch);
+    let holder =
+        format!("{} {}", date.split('-').next().unwrap_or_default(), holder.unwrap_or("the Skipstone authors"));
     let indented: Vec<String> =
         licence.trim().lines().map(|line| if line.is_empty() { " .".into() } else { format!(" {line}") }).collect();
     let text = template("copyright", tree)?.replace("@HOMEPAGE@", env!("CARGO_PKG_REPOSITORY"));
-    Ok(text
-        .replace("@COPYRIGHT@", holder.unwrap_or("the Skipstone contributors"))
-        .replace("@EXPAT@", &indented.join("\n")))
+    Ok(text.replace("@COPYRIGHT@", &holder).replace("@EXPAT@", &indented.join("\n")))
 }
 
 fn template(name: &str, tree: &Tree) -> Result<String, String> {

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use super::finding::{Finding, Kind};
+use super::finding::{Finding, FindingKind};
 use crate::rules::source::crates::{Arrow, Crate};
 
 /// One finding for each file in a circle, with a shortest way around.
@@ -17,11 +17,11 @@ pub(super) fn findings(of: &Crate<'_>, arrows: &[Arrow]) -> Vec<Finding> {
     let all: Vec<&Arrow> = arrows.iter().collect();
     let mut findings = Vec::new();
     for at in 0..count {
-        let found = way_around(at, count, &beside).map(|way| (Kind::Circle, way));
-        let found = found.or_else(|| way_around(at, count, &all).map(|way| (Kind::Nested, way)));
+        let found = way_around(at, count, &beside).map(|way| (FindingKind::Circle, way));
+        let found = found.or_else(|| way_around(at, count, &all).map(|way| (FindingKind::Nested, way)));
         if let Some((kind, way)) = found {
             let path = of.sources[at].file.path.clone();
-            let word = if kind == Kind::Nested { "nested circle" } else { "circle" };
+            let word = if kind == FindingKind::Nested { "nested circle" } else { "circle" };
             findings.push(Finding { kind, text: format!("{path}: {word}: {}", described(of, &way)), path });
         }
     }

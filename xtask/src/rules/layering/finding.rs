@@ -3,7 +3,7 @@
 /// A violation of the order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Finding {
-    pub(super) kind: Kind,
+    pub(super) kind: FindingKind,
     /// The file, the crate's folder, or `folder::Name` of a name.
     pub(super) path: String,
     /// `path:line: violation`.
@@ -11,7 +11,7 @@ pub(super) struct Finding {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FindingKind {
     /// A file that is in a circle of sibling files.
     Circle,
     /// A file that is in a circle only because a child names an item of its parent.
@@ -28,11 +28,11 @@ impl Finding {
     /// Its entry in the list of known findings; a table with gaps has none, because it cannot be postponed.
     pub(super) fn entry(&self) -> Option<String> {
         let kind = match self.kind {
-            Kind::Circle => "circle",
-            Kind::Nested => "nested",
-            Kind::Upward => "upward",
-            Kind::SharedName => "shared-name",
-            Kind::Table => return None,
+            FindingKind::Circle => "circle",
+            FindingKind::Nested => "nested",
+            FindingKind::Upward => "upward",
+            FindingKind::SharedName => "shared-name",
+            FindingKind::Table => return None,
         };
         Some(format!("{kind} {}", self.path))
     }

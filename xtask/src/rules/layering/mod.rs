@@ -10,7 +10,7 @@ mod names;
 mod page;
 mod ranks;
 
-use self::finding::{Finding, Kind};
+use self::finding::{Finding, FindingKind};
 pub(crate) use self::names::shared_names;
 use crate::machine::arguments::Arguments;
 use crate::machine::files::File;
@@ -54,7 +54,7 @@ pub(crate) fn breaches(files: &[File]) -> Result<Vec<String>, String> {
 /// How many files of the crate are in a circle of sibling files, and how many in one with a parent only.
 pub(crate) fn files_in_circles(of: &Crate<'_>) -> (usize, usize) {
     let found = circles::findings(of, &of.arrows());
-    let beside = found.iter().filter(|finding| finding.kind == Kind::Circle).count();
+    let beside = found.iter().filter(|finding| finding.kind == FindingKind::Circle).count();
     (beside, found.len() - beside)
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::finding::{Finding, Kind};
+use super::finding::{Finding, FindingKind};
 use crate::rules::source::crates::Crate;
 use crate::rules::source::items::{Item, ItemKind, Visible};
 
@@ -35,7 +35,7 @@ pub(super) fn findings(of: &Crate<'_>) -> Vec<Finding> {
     let finding = |shared: SharedName<'_>| {
         let (path, files) = (format!("{}::{}", of.folder, shared.name), shared.files.join(", "));
         let text = format!("{}: `{}` is the name of several types: {files}", of.folder, shared.name);
-        Finding { kind: Kind::SharedName, path, text }
+        Finding { kind: FindingKind::SharedName, path, text }
     };
     shared_names(of).into_iter().map(finding).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::finding::{Finding, Kind};
+use super::finding::{Finding, FindingKind};
 use crate::rules::source::crates::Crate;
 
 /// The modules of each crate, highest rank first. A module imports from lower ranks only, and never from its own: the
@@ -207,7 +207,7 @@ pub(super) fn of(folder: &str) -> Option<Ranks> {
 pub(super) fn findings(of: &Crate<'_>, ranks: Option<Ranks>) -> Vec<Finding> {
     let Some(ranks) = ranks else {
         let why = format!("{}: the crate has no ranks; add it to {TABLE}", of.folder);
-        return vec![Finding { kind: Kind::Table, path: of.folder.to_owned(), text: why }];
+        return vec![Finding { kind: FindingKind::Table, path: of.folder.to_owned(), text: why }];
     };
     let modules: BTreeSet<&str> = of.sources.iter().filter_map(|source| source.module.first().copied()).collect();
     let mut findings = table_findings(of.folder, &modules, ranks);
@@ -217,7 +217,7 @@ pub(super) fn findings(of: &Crate<'_>, ranks: Option<Ranks>) -> Vec<Finding> {
         let target = naming.path.first().copied().unwrap_or("*");
         if let Some(what) = judge(own, target, &modules, ranks) {
             let text = format!("{}:{}: {what}", source.file.path, naming.line);
-            findings.push(Finding { kind: Kind::Upward, path: source.file.path.clone(), text });
+            findings.push(Finding { kind: FindingKind::Upward, path: source.file.path.clone(), text });
         }
     }
     findings.dedup();
@@ -236,7 +236,7 @@ fn table_findings(folder: &str, modules: &BTreeSet<&str>, ranks: Ranks) -> Vec<F
         .flatten()
         .filter(|module| !modules.contains(*module))
         .map(|module| format!("{folder}/src/{module}: has a rank in {TABLE}, and is no module"));
-    let finding = |text: String| Finding { kind: Kind::Table, path: folder.to_owned(), text };
+    let finding = |text: String| Finding { kind: FindingKind::Table, path: folder.to_owned(), text };
     unranked.chain(stale).map(finding).collect()
 }
 

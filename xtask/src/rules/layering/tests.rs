@@ -127,7 +127,7 @@ fn sibling_files_do_not_import_each_other() {
         ("wire/b.rs", "\nuse super::a::A; pub struct B;"),
     ];
     let found = found(&sources);
-    assert!(found.iter().all(|finding| finding.kind == Kind::Circle));
+    assert!(found.iter().all(|finding| finding.kind == FindingKind::Circle));
     let texts: Vec<&str> = found.iter().map(|finding| &*finding.text).collect();
     assert_eq!(
         texts,
@@ -146,15 +146,15 @@ fn longer_circles_and_those_through_a_reexport_are_found() {
         ("wire/b.rs", "use super::c::C; pub struct B;"),
         ("wire/c.rs", "use crate::wire::A; pub struct C;"),
     ];
-    assert_eq!(found(&sources).iter().filter(|finding| finding.kind == Kind::Circle).count(), 3);
+    assert_eq!(found(&sources).iter().filter(|finding| finding.kind == FindingKind::Circle).count(), 3);
 }
 
 #[test]
 fn a_parent_and_child_that_import_each_other_are_a_separate_kind_of_circle() {
     let child = ("wire/a.rs", "use super::Wire; pub struct A; impl Wire {}");
     let names_child = ("wire/mod.rs", "mod a; use a::A; pub struct Wire { a: A }");
-    let kinds: Vec<Kind> = found(&[names_child, child]).iter().map(|finding| finding.kind).collect();
-    assert_eq!(kinds, [Kind::Nested, Kind::Nested]);
+    let kinds: Vec<FindingKind> = found(&[names_child, child]).iter().map(|finding| finding.kind).collect();
+    assert_eq!(kinds, [FindingKind::Nested, FindingKind::Nested]);
     // A child may name its parent's types where the parent only declares it and passes its names on.
     assert_eq!(found(&[("wire/mod.rs", "mod a; pub use a::A; pub struct Wire;"), child]), []);
 }

@@ -1,7 +1,8 @@
 //! What one machine of a run found, whole enough that it merges exactly with the others' elsewhere.
 
+use super::super::outcome::StallSpan;
 use super::order::BotsRoster;
-use crate::run::Tally;
+use crate::run::{Tally, WorstBots};
 use serde::{Deserialize, Serialize};
 use skipstone_lab::report::bots::{BotsResult, RunSecond};
 use skipstone_lab::report::stress::evidence::ClockEvidence;
@@ -27,6 +28,10 @@ pub struct BotsEvidence {
     pub(super) clock: ClockEvidence,
     /// All that its workers found.
     pub(super) tally: Tally,
+    /// Those of its bots that may be the worst of all.
+    pub(super) worst_bots: WorstBots,
+    /// When its machine stood still.
+    pub(super) stalls: Vec<StallSpan>,
     /// Its own figures, which no judge has seen.
     pub(super) result: BotsResult,
     /// The run by seconds.
@@ -34,7 +39,7 @@ pub struct BotsEvidence {
 }
 
 /// The version of this format. Evidence of another is not merged.
-pub(super) const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 2;
 
 impl BotsEvidence {
     /// The kind of this evidence.

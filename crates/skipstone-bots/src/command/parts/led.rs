@@ -100,8 +100,8 @@ fn refuse_flags_of_one_machine(arguments: &BotsArguments) -> Result<(), String> 
     let refused = [
         (
             arguments.find_limit,
-            "--find-limit: a search is run on one machine; leave out --fleet, or try one number of bots after the other \
-             with -c",
+            "--find-limit: a search is run on one machine; leave out --fleet, or try one number of bots after the \
+             other with -c",
         ),
         (
             arguments.only_bot.is_some(),

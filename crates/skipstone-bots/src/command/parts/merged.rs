@@ -1,11 +1,11 @@
 //! One result of a run on several machines: counts add up, percentiles are taken over all samples.
 
-use super::super::outcome::add_tally;
+use super::super::outcome::{add_stalls, add_tally};
 use super::super::shown::show_result;
 use super::super::trial::Played;
 use super::evidence::BotsEvidence;
 use super::order::BotsRoster;
-use crate::run::Tally;
+use crate::run::{Tally, WorstBots};
 use skipstone_lab::measure::machine::this_machine;
 use skipstone_lab::report::bots::{BotCounts, BotsAgent, BotsFleet, BotsResult, RunSecond, SCHEMA_VERSION, judge};
 use skipstone_lab::report::stress::judge::Ending;
@@ -81,9 +81,15 @@ fn merge(
     result.scripts.workers = all().map(|result| result.scripts.workers).sum();
     let seconds_run = longest(|result| result.duration_s);
     let seconds = added_seconds(&evidence);
-    let mut tally = Tally::default();
-    evidence.into_iter().for_each(|piece| tally.merge(piece.tally));
+    let (mut tally, mut worst_bots, mut stalled) = (Tally::default(), WorstBots::default(), Vec::new());
+    for piece in evidence {
+        tally.merge(piece.tally);
+        worst_bots.merge(piece.worst_bots);
+        stalled.push(piece.stalls);
+    }
     add_tally(&mut result, &tally, seconds_run);
+    result.worst_bots = worst_bots.shown();
+    add_stalls(&mut result, &stalled);
     Ok(Played { result, curves: tally.metrics.curves(), seconds })
 }
 

@@ -1,5 +1,5 @@
-//! A run on several machines, whoever carries words between them: what the coordinator sends, what each machine plays
-//! and keeps, and how that becomes one result.
+//! A run on several machines: what the coordinator sends, what each machine plays and keeps, and how that becomes one
+//! result. It says nothing of how messages get from one machine to another.
 //!
 //! ```text
 //! led (script and flags) ──order, bundle──> part (bots of one machine) ──evidence──> merged (one result)

@@ -3,12 +3,12 @@
 use super::super::arguments::BotsArguments;
 use super::super::outcome;
 use super::super::prepared::{Prepared, check, prepare_share};
-use super::super::show::Follower;
+use super::super::show::SecondLines;
 use super::super::trial::{Found, find};
 use super::evidence::{BotsEvidence, FORMAT};
 use super::order::BotsRoster;
 use crate::plan::Life;
-use crate::run::Progress;
+use crate::run::{Progress, WorstBots};
 use serde::{Deserialize, Serialize};
 use skipstone_lab::report::bots::RunSecond;
 use skipstone_lab::report::stress::evidence::ClockEvidence;
@@ -87,8 +87,8 @@ impl BotsPart {
             let received = progress.received.load(Ordering::Relaxed);
             tell(PartSecond { second: *second, received, faulted: progress.faulted.load(Ordering::Relaxed) });
         };
-        let follower = Follower::Told(&mut on_second);
-        let Found { tally, measured, seconds } = find(&self.prepared, epoch, signals, follower)?;
+        let lines = SecondLines::Reported(&mut on_second);
+        let Found { tally, measured, seconds } = find(&self.prepared, epoch, signals, lines)?;
         let result = outcome::result(&self.prepared.blank, &self.prepared.plan, &tally, &measured);
         Ok(BotsEvidence {
             kind: BotsEvidence::KIND.into(),
@@ -97,6 +97,8 @@ impl BotsPart {
             agent: self.order.agent,
             is_interrupted: signals.is_set(),
             clock,
+            worst_bots: WorstBots::of(&tally.bots),
+            stalls: outcome::stall_spans(&measured.stalls),
             tally,
             result,
             seconds,
@@ -104,8 +106,8 @@ impl BotsPart {
     }
 }
 
-/// Bots are dealt out in turn, so that each machine has its share at any time of a ramp, and a bot that comes back is on
-/// the same one.
+/// Bots are dealt out in turn, so that each machine has its share at any time of a ramp, and a bot that comes back is
+/// on the same one.
 pub(super) fn is_of(life: &Life, agent: usize, agents: usize) -> bool {
     life.number as usize % agents == agent
 }

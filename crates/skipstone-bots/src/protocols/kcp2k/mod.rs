@@ -3,7 +3,7 @@
 //! settings are those of Mirror's `KcpTransport`.
 //!
 //! ```text
-//! Hello, cookie 0 ─>            cookie and Hello <─        all datagrams with that cookie ─> ... ─> Disconnect, 5 times
+//! Hello, cookie 0 ─>          cookie and Hello <─       all datagrams with that cookie ─> ... ─> Disconnect, 5 times
 //! ```
 
 mod header;
@@ -114,7 +114,7 @@ impl Kcp2k {
             }
             (ReliableKind::Data, _) => self.lifecycle.end(Cause::Malformed, "data before the Hello, or empty data"),
             (ReliableKind::Ping, Phase::Open) => session.on_ping(now, content),
-            // KCP's acknowledgements are a finer measure of the round trip than pongs, which wait for the server's tick.
+            // KCP's acknowledgements measure the round trip better than pongs, which wait for the server's tick.
             (ReliableKind::Ping | ReliableKind::Pong, _) => {}
         }
     }

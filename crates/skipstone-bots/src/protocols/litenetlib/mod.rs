@@ -1,6 +1,7 @@
 //! LiteNetLib 2.x, whose protocol has the number 13. Read from LiteNetLib 2.1.3 (commit ae8ece75), with its default
-//! settings; and LiteNetLib 1, which has the same number and others of packets. What is left out is what bots need not: NAT punching, broadcasts, packet layers, a client that looks for a
-//! larger datagram size (it answers a server that does), address changes.
+//! settings; and LiteNetLib 1, which has the same number and others of packets. What is left out is what bots need not:
+//! NAT punching, broadcasts, packet layers, a client that looks for a larger datagram size (it answers a server that
+//! does), address changes.
 //!
 //! ```text
 //! ConnectRequest, every 500 ms ─>      ConnectAccept <─      packets, acknowledgements, pings ─> ... ─> Disconnect

@@ -1,5 +1,5 @@
-//! HTTP/3's part of WebTransport (draft-ietf-webtrans-http3): the settings of both sides, the request for a session, its
-//! answer, and the session's end in capsules.
+//! HTTP/3's part of WebTransport (draft-ietf-webtrans-http3): the settings of both sides, the request for a session,
+//! its answer, and the session's end in capsules.
 
 use crate::protocol::{Cause, Ending};
 use bytes::{Buf, Bytes};

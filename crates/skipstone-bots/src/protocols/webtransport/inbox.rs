@@ -1,5 +1,5 @@
-//! Streams that the server opens: those of HTTP/3, of which only the control stream means something here, and messages of
-//! the session. What has not ended is bounded.
+//! Streams that the server opens: those of HTTP/3, of which only the control stream means something here, and messages
+//! of the session. What has not ended is bounded.
 
 use super::outbox::{BIDIRECTIONAL, UNIDIRECTIONAL};
 use bytes::Bytes;

@@ -1,5 +1,5 @@
-//! What leaves on streams of a session: the one stream, and messages with streams of their own. Flow control may hold both
-//! back; the queues are bounded.
+//! What leaves on streams of a session: the one stream, and messages with streams of their own. Flow control may hold
+//! both back; the queues are bounded.
 
 use super::super::limits::queue_cost;
 use super::quic::QuicLink;

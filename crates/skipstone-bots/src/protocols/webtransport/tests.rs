@@ -1,5 +1,5 @@
-//! A client against a small server of quinn-proto, without sockets: datagrams, the one stream, a stream for each message,
-//! and servers that refuse, say nothing or send garbage.
+//! A client against a small server of quinn-proto, without sockets: datagrams, the one stream, a stream for each
+//! message, and servers that refuse, say nothing or send garbage.
 
 use super::super::simulated;
 use super::*;

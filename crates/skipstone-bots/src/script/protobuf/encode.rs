@@ -1,5 +1,5 @@
-//! Tables as protobuf's bytes (protobuf.dev/programming-guides/encoding): fields by their numbers, maps by their keys, so
-//! that the same table is the same bytes.
+//! Tables as protobuf's bytes (protobuf.dev/programming-guides/encoding): fields by their numbers, maps by their keys,
+//! so that the same table is the same bytes.
 
 use super::super::shared::{bytes_of, number_of};
 use super::wrong::Wrong;

@@ -1,5 +1,5 @@
-//! Messages by `.proto` files: what is written and read, against prost-reflect's own; and every mistake that a script or
-//! a server can make.
+//! Messages by `.proto` files: what is written and read, against prost-reflect's own; and every mistake that a script
+//! or a server can make.
 
 use super::decode::{WideNumbers, decode};
 use super::encode::encode;

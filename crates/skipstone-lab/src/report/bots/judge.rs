@@ -16,7 +16,7 @@
 //!
 //! **Pass**: none of these.
 
-use super::result::{BotsFleet, BotsResult};
+use super::result::{BotsAgent, BotsResult};
 use crate::report::Verdict;
 use crate::report::format::{counted, thousands};
 use crate::report::stress::judge::{Ending, JudgedAgent, lateness, overload, reasons_of_agents};
@@ -35,7 +35,7 @@ pub fn judge(result: &mut BotsResult, thresholds: &[Threshold], ending: Ending) 
         invalid.push(format!("The bots ran for {ran:.1} s only, not for the {asked:.1} s asked for."));
     }
     match &result.fleet {
-        Some(fleet) => invalid.extend(agents(fleet)),
+        Some(fleet) => invalid.extend(reasons_of_agents(&fleet.agents, fleet.tolerate)),
         None => invalid.extend(lateness(&result.generator).into_iter().chain(overload(&result.generator))),
     }
     invalid.extend(unmeasured);
@@ -103,18 +103,10 @@ fn flat(result: &BotsResult) -> Value {
     json
 }
 
-/// Rule 5.
-fn agents(fleet: &BotsFleet) -> Vec<String> {
-    let judged: Vec<JudgedAgent<'_>> = fleet
-        .agents
-        .iter()
-        .map(|agent| JudgedAgent {
-            name: &agent.name,
-            lost: agent.lost.as_deref(),
-            generator: agent.generator.as_ref(),
-        })
-        .collect();
-    reasons_of_agents(&judged, fleet.tolerate)
+impl<'a> From<&'a BotsAgent> for JudgedAgent<'a> {
+    fn from(agent: &'a BotsAgent) -> Self {
+        JudgedAgent { name: &agent.name, lost: agent.lost.as_deref(), generator: agent.generator.as_ref() }
+    }
 }
 
 fn interruption(result: &BotsResult) -> String {
@@ -157,7 +149,7 @@ fn shortfalls(result: &BotsResult) -> Vec<String> {
             .take(REASONS_MAX)
             .map(|(why, count)| format!("{} {why}", thousands(*count)))
             .collect();
-        reasons.push(format!("{} lost the connection: {}.", counted(bots.dropped, "bot"), why.join("; ")));
+        reasons.push(format!("{} lost the connection; all endings: {}.", counted(bots.dropped, "bot"), why.join("; ")));
     }
     for (why, count) in result.refused_sends.iter().take(REASONS_MAX) {
         reasons.push(format!("{} could not be sent: {why}.", counted(*count, "message")));
@@ -185,7 +177,7 @@ const REASONS_MAX: usize = 3;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::bots::{BotsAgent, Fault, MetricFigures};
+    use crate::report::bots::{BotsFleet, Fault, MetricFigures};
     use crate::report::stress::result::Generator;
 
     /// A run in which all went well.

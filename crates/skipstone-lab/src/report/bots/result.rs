@@ -74,7 +74,6 @@ pub struct BotsResult {
     pub curves: BTreeMap<String, Vec<CurvePoint>>,
     /// The bots that fared worst, at most ten: those that ended by an error, then those that lost their connection most
     /// often, then those whose p99 of a trend in milliseconds is the most times the median of all. `--only-bot` runs one.
-    /// None of a run on several machines.
     pub worst_bots: Vec<WorstBot>,
     /// The conditions of the script and of the command line; filled in by the judge.
     pub thresholds: Vec<ThresholdResult>,
@@ -214,7 +213,8 @@ pub struct SlowTime {
     pub until_s: f64,
     /// How long the longest took.
     pub worst_ms: f64,
-    /// How long the bots' own machine stood still in that time: if it is most of it, the server is not why.
+    /// How long the bots' own machine stood still in that time: if it is most of it, the server is not why. Of several
+    /// machines, the one that stood still longest.
     pub stalled_ms: f64,
 }
 

@@ -120,7 +120,9 @@ fn slow_times(page: &mut Page, result: &BotsResult) {
     times.sort_by(|one, other| one.from_s.total_cmp(&other.from_s));
     for time in times {
         // Where this machine stood still for most of it, the server is not why.
-        let whose = if time.stalled_ms * 2.0 > time.worst_ms { ", a stall of this machine" } else { "" };
+        let machine =
+            if result.fleet.is_some() { ", a stall of an agent's machine" } else { ", a stall of this machine" };
+        let whose = if time.stalled_ms * 2.0 > time.worst_ms { machine } else { "" };
         let label = format!("Slow from {:.1} to {:.1} s", time.from_s, time.until_s);
         let line = format!("{label:<LABEL_COLUMNS$}{} up to {}{whose}", time.metric, milliseconds(time.worst_ms));
         wrap(&line, COLUMNS).into_iter().for_each(|part| page.line(&part));

@@ -23,7 +23,7 @@ use serde_json::Value;
 
 use crate::report::Verdict;
 use crate::report::format::{counted, thousands, three_digits};
-use crate::report::stress::result::{Fleet, StressResult};
+use crate::report::stress::result::{AgentResult, StressResult};
 use crate::report::thresholds::{ThresholdResult, three_decimals};
 use crate::units::{Carrier, Threshold, ThresholdError};
 
@@ -61,7 +61,7 @@ pub fn judge(result: &mut StressResult, thresholds: &[Threshold], ending: Ending
         invalid.extend(shortness(result));
     }
     match &result.fleet {
-        Some(fleet) => invalid.extend(agents(fleet)),
+        Some(fleet) => invalid.extend(reasons_of_agents(&fleet.agents, fleet.tolerate)),
         None => invalid.extend(lateness(&result.generator).into_iter().chain(overload(&result.generator))),
     }
     invalid.extend(unmeasured);
@@ -121,18 +121,10 @@ fn interruption(result: &StressResult) -> String {
     format!("The run was stopped after {ran:.1} of {asked:.1} s.")
 }
 
-/// Rule 7.
-fn agents(fleet: &Fleet) -> Vec<String> {
-    let judged: Vec<JudgedAgent<'_>> = fleet
-        .agents
-        .iter()
-        .map(|agent| JudgedAgent {
-            name: &agent.name,
-            lost: agent.lost.as_deref(),
-            generator: agent.generator.as_ref(),
-        })
-        .collect();
-    reasons_of_agents(&judged, fleet.tolerate)
+impl<'a> From<&'a AgentResult> for JudgedAgent<'a> {
+    fn from(agent: &'a AgentResult) -> Self {
+        JudgedAgent { name: &agent.name, lost: agent.lost.as_deref(), generator: agent.generator.as_ref() }
+    }
 }
 
 /// Rule 1.

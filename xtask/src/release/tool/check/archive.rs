@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use super::super::name;
+use super::super::archived::name;
 use super::served::Served;
 use super::{emptiness, mach_o, timed};
 use crate::languages::windows;

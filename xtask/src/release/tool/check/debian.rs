@@ -133,7 +133,7 @@ url() { journalctl --unit=skipstone --output=cat | sed -n 's/^ *native *\([^ ]*\
 main() { systemctl show --property=MainPID --value skipstone; }
 
 dpkg --install /skipstone.deb
-systemd-analyze verify /usr/lib/systemd/system/skipstone.service
+systemd-analyze verify --man=no /usr/lib/systemd/system/skipstone.service
 systemd-analyze --no-pager security skipstone.service | tail -1
 systemctl is-active skipstone && exit 1
 systemctl enable --now skipstone

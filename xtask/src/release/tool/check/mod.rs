@@ -6,7 +6,8 @@ mod emptiness;
 mod mach_o;
 mod served;
 
-use super::{deb, image, name};
+use super::archived::name;
+use super::{deb, image};
 use crate::machine::process;
 use crate::machine::system;
 use crate::machine::tree::Tree;

@@ -16,7 +16,11 @@ pub(crate) struct JudgedAgent<'a> {
 }
 
 /// Why the agents make the run prove nothing.
-pub(crate) fn reasons(agents: &[JudgedAgent<'_>], tolerate: u64) -> Vec<String> {
+pub(crate) fn reasons<'a, A: 'a>(agents: &'a [A], tolerate: u64) -> Vec<String>
+where
+    JudgedAgent<'a>: From<&'a A>,
+{
+    let agents: Vec<JudgedAgent<'a>> = agents.iter().map(JudgedAgent::from).collect();
     let told = |agent: &JudgedAgent<'_>| Some(format!("{} ({})", agent.name, agent.lost?));
     let names: Vec<String> = agents.iter().filter_map(told).collect();
     let mut reasons = Vec::new();
@@ -27,7 +31,7 @@ pub(crate) fn reasons(agents: &[JudgedAgent<'_>], tolerate: u64) -> Vec<String> 
         };
         reasons.push(format!("Lost: agent {}. {tolerated}.", names.join(", agent ")));
     }
-    for agent in agents {
+    for agent in &agents {
         let Some(generator) = agent.generator else { continue };
         let own = lateness(generator).into_iter().chain(overload(generator));
         reasons.extend(own.map(|reason| of_agent(agent.name, &reason)));
