@@ -17,6 +17,8 @@ namespace Skipstone.Native
         internal static void Run()
         {
             if (isDone) return;
+            if (LibrarySearch.IsCut())
+                throw new SkipstoneException(Status.NotAvailable, LibrarySearch.Describe("it was not tried, for that may end the process"));
             try
             {
                 Compare(NativeMethods.skipstone_abi_version(), NativeMethods.skipstone_struct_size);

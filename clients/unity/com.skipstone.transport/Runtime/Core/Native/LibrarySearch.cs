@@ -11,6 +11,28 @@ namespace Skipstone.Native
         private static readonly string[] Names = { "libskipstone.so", "libskipstone.dylib", "skipstone.dll" };
         private static readonly string[] Paths = { "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PATH" };
 
+        // Whether the library for this system is there without its end, and nowhere whole. Linux maps such a file and
+        // ends the process at the first page that is missing, so that it has to be known before.
+        internal static bool IsCut()
+        {
+            bool isCut = false;
+            foreach (string path in Found(Folders()))
+            {
+                try
+                {
+                    LibraryFile file = LibraryFile.Read(path);
+                    if (file.Platform != LibraryFile.Here) continue;
+                    if (file.IsWhole) return false;
+                    isCut = true;
+                }
+                catch (Exception error) when (error is IOException || error is UnauthorizedAccessException)
+                {
+                    return false; // what the system says of it tells more
+                }
+            }
+            return isCut;
+        }
+
         // The error text for a library that could not be loaded.
         internal static string Describe(string systemSays) => Describe(systemSays, Folders());
 
