@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use super::archive;
 use super::bill::write_bill;
-use super::c::contents;
+use super::c::{contents, shared_library};
 use super::contents::dependencies;
-use super::library::library;
 use super::place::Place;
 use super::plan::{Checked, Part, Release, copy, write};
 use super::systems::{GLIBC_X86_64, LIBRARY_SYSTEMS};
@@ -24,7 +23,7 @@ pub(super) const PARTS: &[Part] = &[Part {
 fn make(release: &Release, tree: &Tree) -> Result<Vec<PathBuf>, String> {
     let mut natives = Vec::new();
     for system in &LIBRARY_SYSTEMS {
-        natives.push((system.dotnet, library(system, release, tree)?.shared));
+        natives.push((system.dotnet, shared_library(system, release, tree)?));
     }
     let made = nuget_package(&natives, &release.stage("csharp")?, tree)?;
     let package = release.artifact(&package_name(release));

@@ -4,9 +4,8 @@
 use std::path::PathBuf;
 
 use super::bill::write_bill;
-use super::c::contents;
+use super::c::{contents, shared_library};
 use super::contents::dependencies;
-use super::library::library;
 use super::plan::{Checked, Part, Release, copy, write};
 use super::systems::{GLIBC_AARCH64, GLIBC_X86_64, MACOS_AARCH64, MACOS_X86_64, System, WINDOWS_X86_64};
 use super::universal::{ARM64, X86_64, universal};
@@ -28,11 +27,11 @@ fn make(release: &Release, tree: &Tree) -> Result<Vec<PathBuf>, String> {
     let folders =
         [(&GLIBC_X86_64, "linux-x86_64"), (&GLIBC_AARCH64, "linux-arm64"), (&WINDOWS_X86_64, "windows-x86_64")];
     for (system, folder) in folders {
-        copy(&library(system, release, tree)?.shared, &natives.join(folder).join(system.shared("skipstone")))?;
+        copy(&shared_library(system, release, tree)?, &natives.join(folder).join(system.shared("skipstone")))?;
     }
     // The editor runs on either CPU, and looks for one file.
     let read = |system: &System| {
-        let shared = library(system, release, tree)?.shared;
+        let shared = shared_library(system, release, tree)?;
         std::fs::read(&shared).map_err(|error| format!("{}: {error}", shared.display()))
     };
     let both = [(ARM64.0, ARM64.1, read(&MACOS_AARCH64)?), (X86_64.0, X86_64.1, read(&MACOS_X86_64)?)];

@@ -12,11 +12,11 @@ use super::bill::write_bill;
 use super::contents::{Built, dependencies};
 use super::library::{copy_folder, library};
 use super::plan::{Part, Release, copy};
-use super::systems::{GLIBC_AARCH64, GLIBC_X86_64, MACOS_AARCH64, MACOS_X86_64, System, WINDOWS_X86_64};
+use super::systems::{GLIBC_AARCH64, GLIBC_X86_64, Kind, MACOS_AARCH64, MACOS_X86_64, System, WINDOWS_X86_64};
 use super::third_party::write_licences;
 use crate::languages::c::install_to;
 use crate::machine::tree::Tree;
-use unpacked::{name, os};
+use unpacked::{name, os, unpacked};
 
 /// One for each system.
 pub(super) const PARTS: &[Part] = &[
@@ -82,6 +82,13 @@ fn make(system: &System, release: &Release, tree: &Tree) -> Result<Vec<PathBuf>,
     }
     let debug = archive::pack(&stage, &debug_name, system.archive(), release, tree)?;
     Ok(vec![archive, bill, debug])
+}
+
+/// The shared library in the archive that this release has made for that system: packages of other languages have the
+/// same bytes, and no second build.
+pub(super) fn shared_library(system: &System, release: &Release, tree: &Tree) -> Result<PathBuf, String> {
+    let folder = if system.kind == Kind::Windows { "bin" } else { "lib" };
+    Ok(unpacked(system, release, tree)?.join(folder).join(system.shared("skipstone")))
 }
 
 /// The crates in the library, for bills of materials.
