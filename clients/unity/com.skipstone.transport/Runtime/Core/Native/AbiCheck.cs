@@ -1,5 +1,4 @@
 using System;
-using System.Runtime.CompilerServices;
 using System.Text;
 
 namespace Skipstone.Native
@@ -22,7 +21,7 @@ namespace Skipstone.Native
                 throw new SkipstoneException(Status.NotAvailable, LibrarySearch.Describe("it was not tried, for that may end the process"));
             try
             {
-                CompareLoaded();
+                Compare(NativeMethods.skipstone_abi_version(), NativeMethods.skipstone_struct_size);
             }
             catch (DllNotFoundException missing)
             {
@@ -39,11 +38,6 @@ namespace Skipstone.Native
             }
             isDone = true;
         }
-
-        // Mono loads the library when it compiles a method that takes the address of one of its functions, and so would
-        // before the method above has begun.
-        [MethodImpl(MethodImplOptions.NoInlining)]
-        private static void CompareLoaded() => Compare(NativeMethods.skipstone_abi_version(), NativeMethods.skipstone_struct_size);
 
         internal static void Compare(uint version, Func<uint, uint> sizeOf)
         {

@@ -12,7 +12,8 @@ namespace Skipstone.Native
         private static readonly string[] Paths = { "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PATH" };
 
         // Whether the library for this system is there without its end, and nowhere whole. Linux maps such a file and
-        // ends the process at the first page that is missing, so that it has to be known before.
+        // ends the process at the first page that is missing, so that it has to be known before. Mono is quicker: it
+        // loads a library when it compiles the caller of one of its functions.
         internal static bool IsCut()
         {
             bool isCut = false;
