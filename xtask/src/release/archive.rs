@@ -29,7 +29,7 @@ pub(crate) fn tar_gz(
     let plain = archive.with_extension("");
     let mut tar = release.command("tar", tree);
     tar.args(["--create", "--format=gnu", "--sort=name", "--owner=0", "--group=0", "--numeric-owner"]);
-    tar.arg(format!("--mtime=@{}", release.epoch)).arg("--mode=u=rwX,go=rX").arg("--file").arg(&plain);
+    tar.arg(format!("--mtime=@{}", release.time.epoch)).arg("--mode=u=rwX,go=rX").arg("--file").arg(&plain);
     tar.arg("--directory").arg(folder).args(names);
     process::run(tar)?;
     let mut gzip = release.command("gzip", tree);

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::contents::Dependency;
-use super::moment;
 use super::plan::{Release, write};
 
 /// Writes `ARTIFACT.cdx.json` next to the artifact, and returns it.
@@ -26,7 +25,7 @@ fn bill(name: &str, dependencies: &[Dependency], release: &Release) -> Value {
         "specVersion": "1.5",
         "version": 1,
         "metadata": {
-            "timestamp": moment::iso_8601(release.epoch),
+            "timestamp": release.time.iso_8601,
             "component": {
                 "type": "application",
                 "bom-ref": root,

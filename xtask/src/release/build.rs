@@ -6,6 +6,7 @@ use std::process::Command;
 use crate::machine::process;
 use crate::machine::tree::Tree;
 
+use super::mach_o;
 use super::plan::Release;
 use super::systems::{Kind, System};
 use super::zig;
@@ -35,7 +36,7 @@ pub(crate) fn steady(command: &mut Command, system: &System, release: &Release, 
     if system.kind == Kind::MacOs {
         // The names of what the system's frameworks have, in place of Apple's SDK.
         flags.push(format!("-Clink-arg=-F{}", tree.root().join("xtask/macos/frameworks").display()));
-        command.env("MACOSX_DEPLOYMENT_TARGET", MACOS_OLDEST);
+        command.env("MACOSX_DEPLOYMENT_TARGET", mach_o::OLDEST);
     }
     // Separated so that a path may contain spaces.
     command.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}")).env_remove("RUSTFLAGS");
@@ -87,9 +88,6 @@ fn places(release: &Release, tree: &Tree) -> Vec<(PathBuf, &'static str)> {
     places.push((target(release), "/target"));
     places
 }
-
-/// The first macOS that has a Mac with Apple silicon.
-const MACOS_OLDEST: &str = "11.0";
 
 /// Apart from the folder of development: its flags differ.
 fn target(release: &Release) -> PathBuf {

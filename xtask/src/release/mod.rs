@@ -9,8 +9,7 @@ mod c;
 mod contents;
 mod csharp;
 mod library;
-mod licences;
-mod moment;
+mod mach_o;
 mod parts;
 mod place;
 mod plan;
@@ -30,6 +29,8 @@ use std::time::Instant;
 use crate::machine::arguments::Arguments;
 use crate::machine::process;
 use crate::machine::tree::Tree;
+use crate::machine::verdict::Verdict;
+use crate::rules::licences;
 use plan::{Checked, Part, Release};
 use preflight::Dirty;
 use table::Row;
@@ -55,7 +56,7 @@ pub(crate) fn release(mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
     let release = Release {
         version: version.into(),
         revision: commit.revision,
-        epoch: commit.epoch,
+        time: commit.time,
         dist: tree.root().join(dist),
         work: process::target_dir(tree).join("dist"),
     };
@@ -63,10 +64,19 @@ pub(crate) fn release(mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
         return check(&parts, &release, tree);
     }
     if only.is_none() {
+        only_allowed_licences(tree)?;
         // Nothing of an earlier release is published with this one.
         let _ = std::fs::remove_dir_all(&release.dist);
     }
     make(&parts, key, &release, tree)
+}
+
+/// A whole release has no crate whose licence `deny.toml` does not allow. Parts alone are for trying.
+fn only_allowed_licences(tree: &Tree) -> Result<(), String> {
+    match licences::step(tree) {
+        Verdict::Failed(why) | Verdict::Skipped(why) => Err(format!("licences: {why}")),
+        Verdict::Passed | Verdict::Tests(_) => Ok(()),
+    }
 }
 
 fn make(parts: &[&Part], key: Option<PathBuf>, release: &Release, tree: &Tree) -> Result<bool, String> {

@@ -11,12 +11,22 @@ pub(crate) struct Release {
     pub(crate) version: String,
     /// The commit.
     pub(crate) revision: String,
-    /// The commit's time in seconds since 1970: the time of every file in every archive.
-    pub(crate) epoch: u64,
+    /// The time of every file in every archive.
+    pub(crate) time: CommitTime,
     /// The folder of the artifacts, and of nothing else.
     pub(crate) dist: PathBuf,
     /// The folder for everything in between, below cargo's target folder.
     pub(crate) work: PathBuf,
+}
+
+/// The commit's time, in UTC.
+pub(crate) struct CommitTime {
+    /// Seconds since 1970.
+    pub(crate) epoch: u64,
+    /// `2026-11-28T01:02:03Z`.
+    pub(crate) iso_8601: String,
+    /// `Sat, 28 Nov 2026 01:02:03 +0000`, as in letters and in Debian's change logs.
+    pub(crate) rfc_2822: String,
 }
 
 impl Release {
@@ -37,7 +47,8 @@ impl Release {
     /// One that no commit has.
     #[cfg(test)]
     pub(crate) fn for_tests(work: PathBuf) -> Self {
-        Self { version: "0.1.0".into(), revision: "0".repeat(40), epoch: 0, dist: work.join("dist"), work }
+        let time = CommitTime { epoch: 0, iso_8601: "1970-01-01T00:00:00Z".into(), rfc_2822: String::new() };
+        Self { version: "0.1.0".into(), revision: "0".repeat(40), time, dist: work.join("dist"), work }
     }
 
     /// A program that must give the same bytes on every machine and on every day.
@@ -49,7 +60,7 @@ impl Release {
 
     /// The variables by which programs leave out time, place and language.
     pub(crate) fn steady(&self, command: &mut std::process::Command) {
-        command.env("SOURCE_DATE_EPOCH", self.epoch.to_string()).env("ZERO_AR_DATE", "1");
+        command.env("SOURCE_DATE_EPOCH", self.time.epoch.to_string()).env("ZERO_AR_DATE", "1");
         command.env("LC_ALL", "C.UTF-8").env("TZ", "UTC");
     }
 }

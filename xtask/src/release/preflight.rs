@@ -1,13 +1,14 @@
 //! What must hold before anything is built: the tree is what was committed, the tag names the version, the system has
 //! what every part needs. Each refusal names its remedy.
 
+use super::plan::CommitTime;
 use crate::machine::process;
 use crate::machine::tree::Tree;
 
 /// The commit that is released.
 pub(super) struct Commit {
     pub(super) revision: String,
-    pub(super) epoch: u64,
+    pub(super) time: CommitTime,
 }
 
 /// How a release is made of a tree that differs from its commit.
@@ -31,14 +32,23 @@ pub(super) fn check(version: &str, tag: Option<&str>, dirty: Dirty, tree: &Tree)
     let tags = git(&["tag", "--points-at", "HEAD"], tree)?;
     judge_tags(version, tag, &tags)?;
     let revision = git(&["rev-parse", "HEAD"], tree)?.trim().to_owned();
-    let time = git(&["log", "-1", "--format=%ct"], tree)?;
-    let epoch = time.trim().parse().map_err(|_| format!("git gives `{}` as the commit's time", time.trim()))?;
-    Ok(Commit { revision, epoch })
+    let written = |format: &str| {
+        let date = format!("--date=format-local:{format}");
+        git(&["log", "-1", "--format=%cd", &date], tree).map(|text| text.trim().to_owned())
+    };
+    let epoch = written("%s")?;
+    let epoch = epoch.parse().map_err(|_| format!("git gives `{epoch}` as the commit's time"))?;
+    let time = CommitTime {
+        epoch,
+        iso_8601: written("%Y-%m-%dT%H:%M:%SZ")?,
+        rfc_2822: written("%a, %d %b %Y %H:%M:%S +0000")?,
+    };
+    Ok(Commit { revision, time })
 }
 
 fn git(words: &[&str], tree: &Tree) -> Result<String, String> {
     let mut git = process::command("git", tree);
-    git.args(words);
+    git.args(words).env("TZ", "UTC").env("LC_ALL", "C");
     let remedy = "run this in a clone of the repository";
     process::output(git).ok_or_else(|| format!("`git {}` fails: {remedy}", words.join(" ")))
 }
@@ -52,7 +62,7 @@ fn judge_changes(status: &str, dirty: Dirty) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "{text}: nobody could make the same release. Commit them, stash them, or try things out with --allow-dirty"
+        "{text}: this release could not be made again. Commit them, stash them, or try things out with --allow-dirty"
     ))
 }
 

@@ -1,5 +1,5 @@
-//! The combinations of the library's features: each compiles without a warning, and each has no more crates, and no
-//! other library of cryptography, than it states. `programs` checks the tool and the demonstration in the same way. And
+//! The combinations of the library's features: those that compile code of their own do so without a warning, and each
+//! has no more crates, and no other library of cryptography, than it states. `programs` checks the tool and the demonstration in the same way. And
 //! an application's own rustls is not affected.
 
 mod listing;
@@ -47,8 +47,8 @@ const fn with_tests(features: &'static str, crates_max: usize) -> Combination {
     Combination { features, crates_max, checks: Checks::AllTargets }
 }
 
-/// No feature; each alone; each with either provider; both providers; the defaults; all of them. A feature is a switch
-/// of its own, so that further pairs would compile nothing that these do not. Only one module knows of the providers,
+/// No feature; each alone; both providers; the defaults; all of them. A feature is a switch of its own, so that further
+/// pairs would compile nothing that these do not. Only one module knows of the providers,
 /// which [`knows_no_provider`] checks: the other features compile with a provider as they do alone, unless a library of
 /// their own depends on it. Of pairs that would compile nothing new, the crates are counted.
 const COMBINATIONS: &[Combination] = &[

@@ -104,8 +104,8 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step {
         name: "features",
-        about: "every combination of the library's features compiles without a lint, with no crate too many; an \
-                application with a rustls of its own runs",
+        about: "each of the library's features compiles without a lint, alone and with the others, with no crate too \
+                many; an application with a rustls of its own runs",
         is_fast: false,
         lane: Lane::Compiles,
         after: &[],

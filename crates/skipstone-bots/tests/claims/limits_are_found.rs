@@ -17,7 +17,7 @@ fn a_server_that_stalls_above_a_number_of_players_holds_that_number() {
         heard.1 = Some(Instant::now());
         Vec::new()
     };
-    // Six are answered at the next tick; with one more, nobody is.
+    // Up to six clients are answered at the next tick; a seventh makes it answer none.
     let tick = |clients: &mut BTreeMap<SocketAddr, Heard>| {
         clients.retain(|_, heard| heard.1.is_some_and(|at| at.elapsed() < Duration::from_millis(300)));
         if clients.len() > 6 {

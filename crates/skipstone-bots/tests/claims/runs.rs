@@ -47,8 +47,8 @@ pub(crate) fn script(text: &str) -> (tempfile::TempDir, String) {
     (folder, path)
 }
 
-/// A script whose bots number their messages, so many a second, and wait for each to come back: `echo_ms`. Those that
-/// take longer than `timeout_s` are not answered.
+/// A script whose bots send numbered messages at `rate` a second, and measure how long each takes to come back, as
+/// `echo_ms`. A message that takes longer than `timeout_s` counts as not answered.
 pub(crate) fn echo_script(rate: u32, timeout_s: f64, options: &str) -> (tempfile::TempDir, String) {
     script(&format!(
         "local bot = skipstone.bot{{ api = 1, tick = {rate} }}

@@ -8,6 +8,7 @@ use crate::machine::process;
 use crate::machine::system;
 use crate::machine::tree::Tree;
 use crate::release::build;
+use crate::release::mach_o::judge;
 use crate::release::plan::Release;
 use crate::release::systems::{Kind, System};
 
@@ -83,32 +84,14 @@ fn alignments(text: &str) -> impl Iterator<Item = u64> {
     segments.filter_map(|segment| segment.split_once("Alignment: ")?.1.lines().next()?.trim().parse().ok())
 }
 
-/// Its install name, the oldest macOS, and the libraries that it loads.
+/// Its install name, and what [`judge`] reads.
 fn mach_o(system: &System, file: &Path, tree: &Tree) -> Result<String, String> {
     let text = read("llvm-objdump", &["--macho", "--private-headers"], file, tree)?;
     if !text.contains("name @rpath/libskipstone.dylib ") {
         return Err(format!("{}: its install name is not @rpath/libskipstone.dylib", file.display()));
     }
-    if system.target.starts_with("aarch64") && !text.contains("LC_CODE_SIGNATURE") {
-        return Err(format!("{} has no signature, and Apple silicon loads nothing without one", file.display()));
-    }
-    let oldest = oldest_macos(&text);
-    let oldest = oldest.ok_or("it names no oldest macOS")?.to_owned();
-    if oldest != "11.0" {
-        return Err(format!("{} is for macOS {oldest} and later, not for 11.0", file.display()));
-    }
-    let loaded: Vec<&str> =
-        text.split("LC_LOAD_DYLIB").skip(1).filter_map(|one| one.split("name ").nth(1)?.split(' ').next()).collect();
-    if let Some(foreign) = loaded.iter().find(|name| !name.starts_with("/usr/lib/") && !name.starts_with("/System/")) {
-        return Err(format!("{} loads {foreign}, which is no part of macOS", file.display()));
-    }
-    Ok(format!("install name, macOS {oldest}, {} system libraries", loaded.len()))
-}
-
-/// The load command's number: the one of a library's sources has the same name, and counts for nothing.
-fn oldest_macos(text: &str) -> Option<&str> {
-    let after = |command: &str, name: &str| text.split_once(command)?.1.split_once(name)?.1.lines().next();
-    after("LC_BUILD_VERSION", "minos ").or_else(|| after("LC_VERSION_MIN_MACOSX", "version ")).map(str::trim)
+    let said = judge(&text, system.target).map_err(|why| format!("{}: {why}", file.display()))?;
+    Ok(format!("install name, {said}"))
 }
 
 fn read(program: &str, arguments: &[&str], file: &Path, tree: &Tree) -> Result<String, String> {
@@ -128,15 +111,6 @@ mod tests {
     fn the_newest_glibc_counts_by_its_numbers() {
         assert_eq!(glibc("Name: GLIBC_2.2.5\nName: GLIBC_2.17\nName: GLIBC_2.4\n"), Some((2, 17)));
         assert_eq!(glibc("nothing"), None);
-    }
-
-    #[test]
-    fn the_oldest_macos_is_not_the_version_of_the_sources() {
-        let sources = "cmd LC_SOURCE_VERSION\n version 0.0\n";
-        let old = format!("{sources}cmd LC_VERSION_MIN_MACOSX\n version 10.13\n sdk 11.0\n");
-        assert_eq!(oldest_macos(&old), Some("10.13"));
-        assert_eq!(oldest_macos(&format!("{sources}cmd LC_BUILD_VERSION\n minos 11.0\n")), Some("11.0"));
-        assert_eq!(oldest_macos(sources), None);
     }
 
     #[test]

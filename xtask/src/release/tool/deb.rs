@@ -9,7 +9,6 @@ use crate::machine::process;
 use crate::machine::system;
 use crate::machine::tree::Tree;
 use crate::release::bill::write_bill;
-use crate::release::moment;
 use crate::release::plan::{Release, copy, write};
 use crate::release::systems::System;
 use crate::release::third_party::write_licences;
@@ -137,9 +136,8 @@ fn copyright(release: &Release, tree: &Tree) -> Result<String, String> {
     let path = tree.root().join("LICENSE-MIT");
     let licence = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     let holder = licence.lines().find_map(|line| line.strip_prefix("Copyright (c) "));
-    let date = moment::iso_8601(release.epoch);
-    let holder =
-        format!("{} {}", date.split('-').next().unwrap_or_default(), holder.unwrap_or("the Skipstone authors"));
+    let year = release.time.iso_8601.split('-').next().unwrap_or_default();
+    let holder = format!("{year} {}", holder.unwrap_or("the Skipstone authors"));
     let indented: Vec<String> =
         licence.trim().lines().map(|line| if line.is_empty() { " .".into() } else { format!(" {line}") }).collect();
     let text = template("copyright", tree)?.replace("@HOMEPAGE@", env!("CARGO_PKG_REPOSITORY"));
@@ -153,7 +151,7 @@ fn template(name: &str, tree: &Tree) -> Result<String, String> {
 
 /// Debian's change log names the version; what has changed is in the project's own.
 fn change_log(release: &Release) -> String {
-    let date = moment::rfc_2822(release.epoch);
+    let date = &release.time.rfc_2822;
     format!(
         "skipstone ({}) unstable; urgency=medium\n\n  * Release; its changes are in changelog.gz.\n\n -- {MAINTAINER}  {date}\n",
         version(release)
