@@ -5,7 +5,9 @@
 //! seed ──> draw (a plan's text) ──> setting ──> play (contenders x loss seeds) ──> pool ──> judge ──> line, JSON
 //! ```
 
+mod against;
 mod chance;
+mod change;
 mod draw;
 mod judge;
 mod noise;
@@ -29,6 +31,8 @@ use crate::report::output;
 use crate::report::paint::style;
 use crate::report::{Exit, Sink, Verdict};
 use crate::signals::Signals;
+use against::Earlier;
+use change::RuleChange;
 use play::Extent;
 use result::{RuleResult, SCHEMA_VERSION, SettingResult, Sweep};
 use rule::Tolerance;
@@ -61,6 +65,10 @@ pub struct SweepArguments {
     /// schema/sweep.schema.json
     #[arg(long, value_name = "FILE")]
     json: Option<String>,
+    /// Compare with this result of another build, made by --json with the same --seeds, --minutes and --loss-seeds: each
+    /// rule, and each setting's figures that differ by more than chance explains
+    #[arg(long, value_name = "FILE", conflicts_with = "print")]
+    against: Option<String>,
     /// Run nothing: print the settings as plans for `compare`
     #[arg(long)]
     print: bool,
@@ -87,11 +95,13 @@ fn sweep(arguments: &SweepArguments) -> Result<Exit, String> {
         settings.for_each(|setting| output::print(setting.text));
         return Ok(Exit::Pass);
     }
+    let read = |path: &String| Earlier::read(path, &arguments.seeds, arguments.minutes, arguments.loss_seeds);
+    let earlier = arguments.against.as_ref().map(read).transpose()?;
     let sink = Sink::open(arguments.json.as_deref())?;
     let signals = Signals::watch()?;
     let settings = play(arguments, &signals, matches!(sink, Sink::StandardOutput));
     let is_whole = settings.len() as u64 == arguments.seeds.end - arguments.seeds.start;
-    let sweep = conclude(settings, is_whole, arguments);
+    let sweep = conclude(settings, is_whole, earlier.as_ref(), arguments);
     let kept = sink.show(&sweep, &table::summary(&sweep, style()), &sweep.reasons);
     Ok(Exit::from(sweep.verdict).once_kept("sweep", kept))
 }
@@ -130,15 +140,25 @@ fn progress(arguments: &SweepArguments) -> ProgressBar {
     bar
 }
 
-fn conclude(settings: Vec<SettingResult>, is_whole: bool, arguments: &SweepArguments) -> Sweep {
+fn conclude(
+    settings: Vec<SettingResult>,
+    is_whole: bool,
+    earlier: Option<&Earlier>,
+    arguments: &SweepArguments,
+) -> Sweep {
     let rules = RuleResult::all(&settings, if arguments.tolerant { Tolerance::Half } else { Tolerance::None });
     let reason = |result: &RuleResult| {
         format!("{} holds in {} of {}: {}.", result.rule, result.kept, result.applied, result.rule.about())
     };
     let mut reasons: Vec<String> = rules.iter().filter(|result| !result.passed).map(reason).collect();
+    let changes = earlier.map(|earlier| earlier.changes(&settings));
+    let worse = changes.iter().flat_map(|changes| &changes.rules).filter(|rule| rule.is_worse());
+    reasons.extend(worse.map(|RuleChange { rule, before, now, .. }| {
+        format!("{rule} holds in {now:.1}% of the settings, and held in {before:.1}% before: {}.", rule.about())
+    }));
     let verdict = Verdict::of_rows("sweep", is_whole, &mut reasons);
     let (minutes, loss_seeds) = (arguments.minutes, arguments.loss_seeds);
-    Sweep { schema_version: SCHEMA_VERSION, verdict, reasons, minutes, loss_seeds, settings, rules }
+    Sweep { schema_version: SCHEMA_VERSION, verdict, reasons, minutes, loss_seeds, settings, rules, changes }
 }
 
 fn seeds(text: &str) -> Result<Range<u64>, String> {

@@ -1,6 +1,8 @@
 //! How far the share of late updates is off by chance: what runs with other chances differ by at the same moments. What
 //! every run does, such as a slow start, is no noise, and losses that take a second together are one event, not many.
 
+use serde::{Deserialize, Serialize};
+
 use crate::compare::proof::Moments;
 
 /// The late updates of all runs of a contender.
@@ -24,9 +26,25 @@ impl Lateness {
         self.runs.push(run);
     }
 
+    /// The range of the percentile above which `later` of the updates are. `latencies` are all, sorted, in µs.
+    pub(super) fn range(&self, latencies: &[u32], later: f64) -> ChanceRange {
+        let first = |errors: f64| {
+            let is_above = |micros: &u32| {
+                let late = self.later_than_micros(*micros);
+                late.share + errors * late.error > later
+            };
+            latencies.get(latencies.partition_point(is_above)).map(|micros| f64::from(*micros) / 1e3)
+        };
+        ChanceRange { least: first(-ERRORS), most: first(ERRORS) }
+    }
+
     /// The updates that took longer than this number of milliseconds, or never arrived.
     pub(super) fn later_than(&self, millis: f64) -> LateShare {
-        let late: Vec<Vec<u32>> = self.runs.iter().map(|run| run.later_than((millis * 1e3) as u32)).collect();
+        self.later_than_micros((millis * 1e3) as u32)
+    }
+
+    fn later_than_micros(&self, micros: u32) -> LateShare {
+        let late: Vec<Vec<u32>> = self.runs.iter().map(|run| run.later_than(micros)).collect();
         let sent: u64 = self.runs.iter().map(Moments::sent).sum();
         let length = late.iter().map(Vec::len).max().unwrap_or(0);
         let at = |moment: usize| late.iter().map(move |run| f64::from(run.get(moment).copied().unwrap_or(0)));
@@ -40,6 +58,26 @@ impl Lateness {
         }
         let sent = sent.max(1) as f64;
         LateShare { share: total / sent, error: variance.sqrt() / sent }
+    }
+}
+
+/// Where chance leaves a percentile: 90% of runs with other chances have it from the first to the second, in ms.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
+pub(crate) struct ChanceRange {
+    pub(crate) least: Option<f64>,
+    /// Null if it may be an update that never arrived.
+    pub(crate) most: Option<f64>,
+}
+
+impl ChanceRange {
+    /// Whether chance does not explain the difference from the other: the two have no value in common.
+    pub(super) fn is_apart_from(&self, other: &ChanceRange) -> bool {
+        let above = |one: &ChanceRange, other: &ChanceRange| {
+            other.most.is_some_and(|most| one.least.unwrap_or(f64::INFINITY) > most)
+        };
+        above(self, other) || above(other, self)
     }
 }
 
@@ -99,6 +137,21 @@ mod tests {
         );
         assert!(is_later(&few, 30.0, &runs(|_, _| 0), 30.0, 0.002));
         assert!(!is_later(&few, 30.0, &rare, 30.0, 0.002));
+    }
+
+    #[test]
+    fn a_percentile_of_one_event_has_a_wide_range_and_one_of_every_moment_a_narrow_one() {
+        let all: Vec<u32> = [20_000; 99].into_iter().chain([50_000]).collect();
+        let range = |least, most| ChanceRange { least: Some(least), most: Some(most) };
+        let always = runs(|_, _| 1).range(&all, 0.002);
+        assert_eq!(always, range(50.0, 50.0));
+        let once = runs(|run, moment| if (run, moment) == (1, 30) { 60 } else { 0 }).range(&all, 0.002);
+        assert_eq!(once, range(20.0, 50.0));
+        assert!(!once.is_apart_from(&always));
+        let never = runs(|_, _| 0).range(&all, 0.002);
+        assert!(never.is_apart_from(&always) && always.is_apart_from(&never));
+        let missing = ChanceRange { least: Some(50.0), most: None };
+        assert!(missing.is_apart_from(&never) && !missing.is_apart_from(&once));
     }
 
     #[test]

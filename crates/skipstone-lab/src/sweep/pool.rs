@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use serde::Serialize;
 
-use super::noise::Lateness;
+use super::noise::{ChanceRange, Lateness};
 use crate::compare::condition::Condition;
 use crate::compare::contender::Contender;
 use crate::compare::delivery::Owed;
@@ -29,7 +29,7 @@ pub(super) struct Pool {
 }
 
 /// The figures of a contender in a setting. Times in ms.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(deny_unknown_fields))]
 pub(crate) struct SweepFigures {
@@ -39,6 +39,10 @@ pub(crate) struct SweepFigures {
     pub(crate) p998: Option<f64>,
     pub(crate) p9999: Option<f64>,
     pub(crate) max: Option<f64>,
+    /// Where chance leaves p99, p99.8 and p99.99: figures of two builds within it do not differ.
+    pub(crate) p99_range: ChanceRange,
+    pub(crate) p998_range: ChanceRange,
+    pub(crate) p9999_range: ChanceRange,
     /// IP bytes of both directions per payload byte delivered, there and back.
     pub(crate) bytes_per_payload: Option<f64>,
     /// IP bytes from the third second after the first update on.
@@ -101,6 +105,7 @@ impl Pool {
     /// The figures.
     pub(super) fn figures(self, contender: Contender) -> SweepFigures {
         let latency = |basis_points| percentile_of(&self.latencies, self.percentiles_of, basis_points).map(millis);
+        let range = |later| self.lateness.range(&self.latencies, later);
         let queue_delays = self.queue_delays.iter();
         let queue_delay = queue_delays.filter_map(|delays| percentile(delays, 9_500)).max();
         let counts = self.counts;
@@ -112,6 +117,9 @@ impl Pool {
             p998: latency(9_980),
             p9999: latency(9_999),
             max: latency(10_000),
+            p99_range: range(0.01),
+            p998_range: range(0.002),
+            p9999_range: range(0.000_1),
             bytes_per_payload: (payload_bytes > 0).then(|| self.ip_bytes as f64 / payload_bytes as f64),
             ip_bytes_late: self.ip_bytes_late,
             delivered_share: counts.delivered as f64 / counts.sent.max(1) as f64,

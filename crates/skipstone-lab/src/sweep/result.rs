@@ -3,6 +3,7 @@
 use serde::Serialize;
 use strum::VariantArray;
 
+use super::change::Changes;
 use super::judge::Miss;
 use super::noise::Lateness;
 use super::play::Finding;
@@ -25,6 +26,8 @@ pub(crate) struct Sweep {
     pub(crate) loss_seeds: u64,
     pub(crate) settings: Vec<SettingResult>,
     pub(crate) rules: Vec<RuleResult>,
+    /// Against the build of `--against`; null without.
+    pub(crate) changes: Option<Changes>,
 }
 
 /// A setting and its findings.

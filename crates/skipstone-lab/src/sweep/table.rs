@@ -1,5 +1,6 @@
 //! A sweep as people read it: a line for each setting, then how the rules were kept, then each miss.
 
+use super::change::Changes;
 use super::result::{SettingResult, Sweep};
 use crate::report::format::{percent, three_digits};
 use crate::report::{Cell, Page, Style, Tone};
@@ -65,6 +66,9 @@ pub(super) fn summary(sweep: &Sweep, style: Style) -> String {
         page.line(&format!("{mark}  {:<12}{of:>12}{share:>8}  {wanted:<12}  {about}{by_chance}", result.rule));
     }
     misses(&mut page, sweep);
+    if let Some(of) = &sweep.changes {
+        changes(&mut page, of);
+    }
     page.blank();
     page.note(NOTES, 118);
     page.into_text()
@@ -80,6 +84,29 @@ fn misses(page: &mut Page, sweep: &Sweep) {
         for miss in &setting.misses {
             let (actual, bound) = (three_digits(miss.actual), three_digits(miss.bound));
             page.line(&format!("    {}: {} is {actual}, the bound {bound}", miss.rule, miss.figure));
+        }
+    }
+}
+
+fn changes(page: &mut Page, changes: &Changes) {
+    page.blank();
+    page.line("Against the earlier build:");
+    for change in &changes.rules {
+        let tone = if change.is_worse() { Tone::Bad } else { Tone::Good };
+        let now = page.paint(tone, &format!("{:.1}% of {}", change.now, change.now_of));
+        let before = format!("{:.1}% of {}", change.before, change.before_of);
+        page.line(&format!("    {:<12}{before:>15} before, {now} now", change.rule));
+    }
+    if changes.settings.is_empty() {
+        page.line("    no setting changed by more than chance explains");
+    }
+    let number = |value: Option<f64>| value.map_or("never".into(), three_digits);
+    for setting in &changes.settings {
+        page.line(&format!("seed {}: {}", setting.seed, setting.setting));
+        setting.newly_missed.iter().for_each(|rule| page.toned(Tone::Bad, &format!("    misses {rule} now")));
+        setting.newly_kept.iter().for_each(|rule| page.toned(Tone::Good, &format!("    keeps {rule} now")));
+        for figure in &setting.figures {
+            page.line(&format!("    {}: {} before, {} now", figure.of, number(figure.before), number(figure.now)));
         }
     }
 }

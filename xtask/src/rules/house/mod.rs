@@ -3,6 +3,7 @@
 
 mod circles;
 mod names;
+mod path;
 mod shape;
 mod width;
 
@@ -47,6 +48,7 @@ impl Column {
         circles::figures(&crates, &mut say);
         names::figures(&crates, &mut say);
         width::figures(&files, &mut say);
+        path::figures(&crates, &mut say);
         say(
             "test programs",
             packages::members(tree).map_or_else(|_| "?".into(), |members| test_programs(&members).to_string()),

@@ -1,6 +1,6 @@
 //! Lines, functions, fields and public items, tests left out.
 
-use crate::rules::source::crates::Crate;
+use crate::rules::source::crates::{Crate, Source};
 use crate::rules::source::items::{Item, ItemKind, Visible};
 use crate::rules::source::tokens::code_lines;
 
@@ -36,6 +36,11 @@ pub(super) fn figures(crates: &[Crate<'_>], say: &mut impl FnMut(&str, String)) 
     }
 }
 
+/// How many lines these are, tests, comments and blank lines left out.
+pub(super) fn lines<'a: 'b, 'b>(sources: impl Iterator<Item = &'b Source<'a>>) -> usize {
+    measure_sources(sources).lines
+}
+
 #[derive(Default)]
 struct Measure {
     lines: usize,
@@ -48,10 +53,14 @@ impl Measure {
     }
 }
 
-/// Lines that are neither blank, nor only comment, nor test.
 fn measure(crates: &[&Crate<'_>]) -> Measure {
+    measure_sources(crates.iter().flat_map(|of| &of.sources))
+}
+
+/// Lines that are neither blank, nor only comment, nor test.
+fn measure_sources<'a: 'b, 'b>(sources: impl Iterator<Item = &'b Source<'a>>) -> Measure {
     let mut measure = Measure::default();
-    for source in crates.iter().flat_map(|of| &of.sources).filter(|source| !source.is_test) {
+    for source in sources.filter(|source| !source.is_test) {
         // It has tokens, or it would not have been read.
         let mut lines = code_lines(&source.file.text).unwrap_or_default();
         for item in source.items.iter().filter(|item| item.is_test) {

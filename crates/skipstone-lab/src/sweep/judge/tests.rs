@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::sweep::draw;
-use crate::sweep::noise::Lateness;
 
 fn figures(contender: &str, p998: f64) -> SweepFigures {
     SweepFigures {
@@ -15,16 +14,8 @@ fn figures(contender: &str, p998: f64) -> SweepFigures {
         bytes_per_payload: Some(1.5),
         ip_bytes_late: 1_000,
         delivered_share: 1.0,
-        lost: 0,
-        refused: 0,
-        reordered: 0,
-        duplicated: 0,
-        corrupted: 0,
-        overflowed: 0,
         queue_delay_p95: Some(10.0),
-        never_connected: 0,
-        gave_up: 0,
-        lateness: Lateness::default(),
+        ..SweepFigures::default()
     }
 }
 
