@@ -178,6 +178,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["arguments", "errors", "modes"],
         ],
     ),
+    ("crates/skipstone-bevy", &[&["client", "server"], &["failure", "schedule"]]),
     ("crates/skipstone-demo", &[]),
     (
         "examples",
