@@ -1,6 +1,6 @@
 //! The clients: each sends a message in every tick, and takes what arrives.
 
-use crate::{MESSAGE_BYTES, TICK};
+use crate::load::{MESSAGE_BYTES, TICK};
 use skipstone::{Bytes, Event, PeerId, Pool, PoolConfig, Target};
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// Runs until the process is ended.
 pub(crate) fn run(url: &str, clients: usize) -> Result<(), Box<dyn Error>> {
     let target: Target = url.parse()?;
-    let address = target.address().ok_or("the server's URL has an address")?;
+    let address = target.resolve()?;
     let mut pool = Pool::new(PoolConfig::default())?;
     let mut connected: BTreeSet<PeerId> = BTreeSet::new();
     let (mut begun, mut next) = (0, Instant::now());

@@ -4,8 +4,10 @@
 //! in a process of their own, which is not counted.
 
 mod clients;
+mod load;
 mod servers;
 
+use load::TICK;
 use nix::sys::resource::{UsageWho, getrusage};
 use servers::{Game, start};
 use std::error::Error;
@@ -13,9 +15,6 @@ use std::process::{Child, Command};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Ticks of the game in a second, and bytes of each message.
-const TICK: Duration = Duration::from_millis(50);
-const MESSAGE_BYTES: usize = 100;
 const MEASURED: Duration = Duration::from_secs(5);
 const CONNECT_MAX: Duration = Duration::from_secs(30);
 

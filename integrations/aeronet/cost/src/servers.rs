@@ -1,7 +1,7 @@
 //! The same server three times: it accepts every client, and in each tick counts the messages that arrived and sends
 //! one to each client, with content of its own.
 
-use crate::MESSAGE_BYTES;
+use crate::load::MESSAGE_BYTES;
 use aeronet_io::Session;
 use aeronet_skipstone::{Accept, SessionRequest, SkipstoneServer, SkipstoneServerPlugin, settings};
 use bevy_app::{App, Update};
