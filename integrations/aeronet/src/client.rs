@@ -40,7 +40,8 @@ impl Plugin for SkipstoneClientPlugin {
 
 impl SkipstoneClient {
     /// Begins to connect to a URL (`skip://host:port`, with `#` and a fingerprint if no authority has signed the
-    /// server's certificate), with a token for the server's application. A configuration that cannot be used disconnects
+    /// server's certificate), with a token for the server's application. A session is one connection, so
+    /// [`ClientConfig::reconnect`] has no effect. A configuration that cannot be used disconnects
     /// the session by a [`StartError`](skipstone::StartError).
     #[must_use]
     pub fn connect(url: impl Into<String>, token: impl Into<Vec<u8>>, config: ClientConfig) -> impl EntityCommand {
@@ -70,7 +71,8 @@ impl SkipstoneClient {
     /// Ends the connection without keeping the frame waiting for the server's answer.
     fn close(&mut self, reason: &str) {
         let (Some(client), reason) = (self.client.take(), reason.to_owned()) else { return };
-        thread::spawn(move || client.close(BY_USER, &reason, Duration::ZERO));
+        // Without a thread, the connection is dropped without a word.
+        let _ = thread::Builder::new().spawn(move || client.close(BY_USER, &reason, Duration::ZERO));
     }
 }
 
@@ -111,7 +113,7 @@ fn poll(mut commands: Commands, mut clients: Clients<'_, '_>) {
         }
         let failure = client.failure().map(DisconnectReason::by_error);
         if let Some(reason) = end.or(failure) {
-            io.client = None;
+            io.close("the session has ended");
             commands.trigger(Disconnected { entity, reason });
         }
     }

@@ -268,5 +268,7 @@ fn on_removed(removed: On<Remove<SkipstoneServer>>, mut servers: Query<&mut Skip
     let Ok(mut io) = servers.get_mut(removed.event_target()) else { return };
     let Some(server) = io.server.take() else { return };
     // In a thread, so that the frame does not wait for answers.
-    thread::spawn(move || server.shutdown(BY_USER, DROP_DISCONNECT_REASON, Duration::ZERO));
+    let shutdown = move || server.shutdown(BY_USER, DROP_DISCONNECT_REASON, Duration::ZERO);
+    // Without a thread, the connections are dropped without a word.
+    let _ = thread::Builder::new().spawn(shutdown);
 }

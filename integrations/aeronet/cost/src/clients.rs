@@ -15,10 +15,11 @@ pub(crate) fn run(url: &str, clients: usize) -> Result<(), Box<dyn Error>> {
     let (mut begun, mut next) = (0, Instant::now());
     loop {
         // A few at a time, so that the server is not full of handshakes.
-        for _ in begun..clients.min(begun + 20) {
+        let more = clients.min(begun + 20);
+        for _ in begun..more {
             pool.add(&target, address, b"", None)?;
-            begun += 1;
         }
+        begun = more;
         while Instant::now() < next {
             pool.drive(Duration::from_millis(2))?;
             while let Some(event) = pool.poll_event() {
