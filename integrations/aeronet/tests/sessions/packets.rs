@@ -11,6 +11,7 @@ use bevy_app::App;
 use bevy_ecs::prelude::*;
 use bevy_platform::time::Instant;
 use bevy_time::TimePlugin;
+use std::time::Duration;
 
 fn send(app: &mut App, entity: Entity, packet: Bytes) {
     app.world_mut().get_mut::<Session>(entity).expect("it is connected").send.push(packet);
@@ -54,17 +55,17 @@ fn a_packet_of_the_mtu_fits_into_one_datagram() {
         io.get().and_then(|client| client.overview()).map_or(0, |overview| overview.stats.sent.datagrams)
     };
     pair.until("statistics are published", |pair| datagrams(pair) > 0);
-    let (before, packets, mut arrived) = (datagrams(&pair), 40, 0);
+    let (before, packets) = (datagrams(&pair), 40);
+    // One after the other: fragments of several would share datagrams.
     for _ in 0..packets {
         send(&mut pair.at_client, pair.client, Bytes::from(vec![7; MTU]));
+        pair.until("it has arrived", |pair| !received(&mut pair.at_server, pair.peer).is_empty());
     }
-    pair.until("the packets have arrived, and are counted", |pair| {
-        arrived += received(&mut pair.at_server, pair.peer).len();
-        arrived == packets && datagrams(pair) >= before + packets as u64
-    });
-    // Repairs and probes of the path leave as well, and fragments would be twice as many at least.
+    // A snapshot of the statistics is up to 50 ms old.
+    std::thread::sleep(Duration::from_millis(200));
+    // Acknowledgements and probes of the path leave as well.
     let sent = datagrams(&pair) - before;
-    assert!(sent < 2 * packets as u64, "{sent} datagrams for {packets} packets");
+    assert!((packets..packets * 3 / 2).contains(&sent), "{sent} datagrams for {packets} packets");
 }
 
 #[test]
