@@ -1,9 +1,9 @@
 //! Skipstone as an IO layer of aeronet: [`SkipstoneServer`] and [`SkipstoneClient`] make sessions
 //! ([`Session`](aeronet_io::Session)), whose packets are messages of one unreliable channel, [`PACKETS`].
 //!
-//! aeronet's own transport above it has lanes, fragments and retransmissions. Skipstone below it encrypts, paces, follows
-//! clients to new addresses, and repairs most losses before that transport notices them. A game without aeronet gets more
-//! from `skipstone_bevy`, where reliable messages are Skipstone's own.
+//! aeronet's own transport above it has lanes, fragments and retransmissions. Skipstone below it encrypts, paces,
+//! follows clients to new addresses, and repairs most losses before that transport notices them. A game without aeronet
+//! gets more from `skipstone_bevy`, where reliable messages are Skipstone's own.
 
 mod client;
 mod peer;

@@ -6,8 +6,8 @@ use bevy_ecs::prelude::*;
 use bevy_platform::time::Instant;
 use skipstone::{Bytes, SendError};
 
-/// Packets of a session that Skipstone did not accept, because a queue was full or the packet was too long. aeronet sees
-/// them as lost.
+/// Packets of a session that Skipstone did not accept, because a queue was full or the packet was too long. aeronet
+/// sees them as lost.
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PacketsRefused(pub u64);
 

@@ -42,8 +42,8 @@ pub struct SkipstonePeer {
     pub peer: PeerId,
 }
 
-/// A client asks to connect. Answer by triggering [`Accept`] or [`Refuse`], now or later: without an answer, the request
-/// ends after [`ServerConfig::handshake_timeout`].
+/// A client asks to connect. Answer by triggering [`Accept`] or [`Refuse`], now or later: without an answer, the
+/// request ends after [`ServerConfig::handshake_timeout`].
 #[derive(EntityEvent, Clone, Debug)]
 pub struct SessionRequest {
     /// The entity of the future session, a child of the server's.

@@ -1,5 +1,6 @@
-//! The extension for Godot 4: the class `SkipstoneMultiplayerPeer`, a `MultiplayerPeer` for the engine's multiplayer API
-//! (RPCs, MultiplayerSpawner, MultiplayerSynchronizer). `link` has its behaviour without the engine, `peer` the class.
+//! The extension for Godot 4: the class `SkipstoneMultiplayerPeer`, a `MultiplayerPeer` for the engine's multiplayer
+//! API (RPCs, MultiplayerSpawner, MultiplayerSynchronizer). `link` has its behaviour without the engine, `peer` the
+//! class.
 
 mod link;
 mod peer;

@@ -1,5 +1,5 @@
-//! A server with its peers, or a client, as the engine's multiplayer API sees them: numbers for peers, packets, targets.
-//! The server is peer 1; each client chooses a random number, which the first four bytes of its token carry.
+//! A server with its peers, or a client, as the engine's multiplayer API sees them: numbers for peers, packets,
+//! targets. The server is peer 1; each client chooses a random number, which the first four bytes of its token carry.
 
 use crate::transfer::{Mode, channel, merging, mode, settings};
 use skipstone::{
@@ -177,8 +177,8 @@ impl Link {
         self.changes.pop_front()
     }
 
-    /// Sends to the target: a peer, all for 0, all but one for its negative number. A client reaches only the server; the
-    /// engine relays what is for others.
+    /// Sends to the target: a peer, all for 0, all but one for its negative number. A client reaches only the server;
+    /// the engine relays what is for others.
     pub(crate) fn send(
         &mut self,
         target: i32,
@@ -219,8 +219,8 @@ impl Link {
         }
     }
 
-    /// Ends all connections, and waits for the answers: a thread that did so would still run when the engine unloads the
-    /// library.
+    /// Ends all connections, and waits for the answers: a thread that did so would still run when the engine unloads
+    /// the library.
     pub(crate) fn close(self) {
         match self.end {
             End::Server { server, .. } => _ = server.shutdown(code::SHUTDOWN, "the server's game has ended", LINGER),

@@ -30,7 +30,8 @@ const PACKET_BYTES_MAX: i32 = 1 << 20;
 
 #[godot_api]
 impl SkipstoneMultiplayerPeer {
-    /// Why a peer disconnected, after `peer_disconnected`'s number: the reason that the other side gave, or the library's.
+    /// Why a peer disconnected, after `peer_disconnected`'s number: the reason that the other side gave, or the
+    /// library's.
     #[signal]
     fn peer_left(id: i64, reason: GString);
 
@@ -56,8 +57,8 @@ impl SkipstoneMultiplayerPeer {
         }
     }
 
-    /// Begins to connect to a URL of a server: `skip://example.org:7777`, with `#` and the fingerprint if no authority has
-    /// signed its certificate.
+    /// Begins to connect to a URL of a server: `skip://example.org:7777`, with `#` and the fingerprint if no authority
+    /// has signed its certificate.
     #[func]
     fn create_client(&mut self, url: GString) -> Error {
         if self.link.is_some() {
