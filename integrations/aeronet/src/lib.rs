@@ -2,7 +2,7 @@
 //! ([`Session`](aeronet_io::Session)), whose packets are messages of one unreliable channel, [`PACKETS`].
 //!
 //! aeronet's own transport above it has lanes, fragments and retransmissions. Skipstone below it encrypts, paces,
-//! follows clients to new addresses, and repairs most losses before that transport notices them. A game without aeronet
+//! follows clients to new addresses, and repairs losses before that transport notices them. A game without aeronet
 //! gets more from `skipstone_bevy`, where reliable messages are Skipstone's own.
 
 mod client;
