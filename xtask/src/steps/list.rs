@@ -40,7 +40,7 @@ pub(super) const STEPS: &[Step] = &[
     Step {
         name: "layering",
         about: "imports point down, and no two files import each other; no clock, socket or thread in the protocol; \
-                `unsafe` in eight files and at the boundary to C",
+                `unsafe` in nine files and at the boundary to C",
         is_fast: true,
         lane: Lane::Compiles,
         after: &[],

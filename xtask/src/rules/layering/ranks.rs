@@ -178,6 +178,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["arguments", "errors", "modes"],
         ],
     ),
+    ("crates/skipstone-bevy", &[&["client", "server"], &["failure", "schedule"]]),
     ("crates/skipstone-demo", &[]),
     (
         "examples",
@@ -192,6 +193,9 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["certificate", "input", "page", "parsing", "streams"],
         ],
     ),
+    ("integrations/aeronet", &[&["server"], &["client"], &["peer", "reason", "settings"]]),
+    ("integrations/aeronet/cost", &[&["clients", "servers"], &["load"]]),
+    ("integrations/godot", &[&["peer"], &["link"], &["transfer"]]),
     ("xtask", &[&["release", "steps"], &["languages", "programs", "protocol", "rules"], &["machine"]]),
 ];
 
