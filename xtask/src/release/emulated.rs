@@ -53,7 +53,7 @@ const LIBRARIES: &[(&str, &[&str], &[&str])] = &[
     ("skipstone", &["--no-default-features", "--features", "ring,websocket,self-signed,simulate"], NOT_EMULATED),
 ];
 
-/// QEMU's user mode does not pass on all of the data beside a datagram: the address that it leaves from, and the
+/// QEMU's user mode does not pass on all of the data beside a datagram: the address that it came to, and the
 /// kernel's count of those that it dropped.
 const NOT_EMULATED: &[&str] = &[
     "--skip",
