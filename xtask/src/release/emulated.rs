@@ -29,7 +29,7 @@ fn check(system: &System, tree: &Tree) -> Result<Checked, String> {
     let mut all = Tally::default();
     for (package, flags, tests) in LIBRARIES {
         let mut cargo = process::command(&zig::zigbuild(tree).to_string_lossy(), tree);
-        cargo.args(["test", "--locked", "--no-fail-fast", "--target", system.target, "--package", package, "--lib"]);
+        cargo.args(["test", "--locked", "--no-fail-fast", "--target", system.target, "--package", package]);
         cargo.args(*flags).arg("--").args(*tests);
         let target = system.target.to_uppercase().replace('-', "_");
         cargo.env("PATH", zig::search_path(tree)).env("CARGO_INCREMENTAL", "0");
@@ -46,11 +46,15 @@ const EMULATOR: &str = "qemu-aarch64-static";
 
 /// Packages, cargo's flags, and those of the test program.
 const LIBRARIES: &[(&str, &[&str], &[&str])] = &[
-    ("skipstone-gf256", &[], &[]),
-    ("skipstone-mailbox", &[], &[]),
-    ("skipstone-proto", &[], &[]),
+    ("skipstone-gf256", &["--tests"], &[]),
+    ("skipstone-mailbox", &["--lib"], &[]),
+    ("skipstone-proto", &["--lib"], &[]),
     // Without DTLS, whose RustCrypto costs minutes to build.
-    ("skipstone", &["--no-default-features", "--features", "ring,websocket,self-signed,simulate"], NOT_EMULATED),
+    (
+        "skipstone",
+        &["--lib", "--no-default-features", "--features", "ring,websocket,self-signed,simulate"],
+        NOT_EMULATED,
+    ),
 ];
 
 /// QEMU's user mode does not pass on all of the data beside a datagram: the address that it came to, and the
