@@ -94,6 +94,7 @@ pub fn hangup() -> Option<i32> {
     (!is_hangup_ignored(&status)?).then_some(signal_hook::consts::SIGHUP)
 }
 
+/// No other system has it.
 #[cfg(not(unix))]
 pub fn hangup() -> Option<i32> {
     None

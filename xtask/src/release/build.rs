@@ -82,6 +82,9 @@ fn places(release: &Release, tree: &Tree) -> Vec<(PathBuf, &'static str)> {
     places.push((cargo.clone(), "/cargo"));
     // A registry's folder has the name of its host, which may be a mirror.
     let registries = std::fs::read_dir(cargo.join("registry/src")).into_iter().flatten().flatten();
+    // One without a host is a folder, such as `cargo package` makes: none of what is released is from there, and one
+    // more or less of them would change the flags, and build everything again.
+    let registries = registries.filter(|entry| !entry.file_name().to_string_lossy().starts_with('-'));
     let mut registries: Vec<PathBuf> = registries.map(|entry| entry.path()).collect();
     registries.sort();
     places.extend(registries.into_iter().map(|registry| (registry, "/registry")));

@@ -38,6 +38,11 @@ pub(crate) fn search_path(tree: &Tree) -> std::ffi::OsString {
     std::env::join_paths(all).unwrap_or(others)
 }
 
+/// cargo-zigbuild by itself: only so does it run tests, too.
+pub(crate) fn zigbuild(tree: &Tree) -> PathBuf {
+    folder(tree).join("bin/cargo-zigbuild")
+}
+
 /// The Python of the environment: `python -m ziglang` is zig.
 pub(crate) fn python(tree: &Tree) -> PathBuf {
     folder(tree).join("bin/python")

@@ -14,6 +14,7 @@ pub(super) struct Inherited {
 
 /// Where this server would listen.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(unix), allow(dead_code, reason = "sockets are handed over on Unix alone"))]
 pub(super) struct Addresses {
     pub(super) game: SocketAddr,
     pub(super) console: Option<SocketAddr>,

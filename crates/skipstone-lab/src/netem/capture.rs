@@ -52,6 +52,7 @@ impl Capture {
     }
 
     /// An IP packet passed this end now.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "links of the kernel are Linux' own"))]
     pub(crate) fn ip(&mut self, end: End, packet: &[u8]) {
         self.push(end, packet.to_vec());
     }

@@ -30,6 +30,7 @@ pub(crate) struct Running {
     thread: Option<JoinHandle<Result<LinkSnapshot, String>>>,
     framing: Framing,
     local: Option<SocketAddr>,
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "links of the kernel are Linux' own"))]
     namespaces: Vec<String>,
 }
 

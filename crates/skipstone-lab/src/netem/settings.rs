@@ -56,6 +56,7 @@ pub(crate) struct LinkSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
     /// The link carries whole IP packets.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "links of the kernel are Linux' own"))]
     Ip,
     /// The link carries the payload of UDP, and counts its headers.
     Udp,

@@ -29,6 +29,7 @@ use crate::netem::{Before, Direction, LinkSnapshot, LinkSpec, LossLine, Running,
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Medium {
     /// A link between two namespaces.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "links of the kernel are Linux' own"))]
     Link,
     /// A relay over loopback, which needs no rights.
     Relay,

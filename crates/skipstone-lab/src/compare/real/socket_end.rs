@@ -25,6 +25,7 @@ pub(super) struct SocketEnd {
 /// The time at which its clock begins; not zero, which means "never" to some transports.
 pub(super) const BEGIN: Time = Time::from_micros(1_000_000);
 const DATAGRAM_MAX: usize = 65_535;
+#[cfg(unix)]
 const SOCKET_BYTES: usize = 4 << 20;
 
 impl SocketEnd {
