@@ -12,6 +12,7 @@ const BUDGETS: &[(&str, u64)] = &[
     ("skipstone-c-*", 12 * MB),
     ("Skipstone.*.nupkg", 15 * MB),
     ("com.skipstone.transport-*.tgz", 15 * MB),
+    ("skipstone-*.crate", 2 * MB),
     // The tool.
     ("skipstone-*-windows-*.zip", 30 * MB),
     ("skipstone-*-linux-musl.tar.gz", 30 * MB),
