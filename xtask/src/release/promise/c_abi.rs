@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{Lines, read};
 
-/// The lines of the list; a field's with its structure.
+/// The lines of the list; a field's with its structure. A structure that begins with its size may grow at its end.
 pub(super) fn lines(folder: &Path) -> Result<Lines, String> {
     Ok(whole(&read(folder, "crates/skipstone-ffi/abi.txt")?))
 }
@@ -18,14 +18,15 @@ pub(super) fn major(folder: &Path) -> Result<Vec<u32>, String> {
 fn whole(list: &str) -> Lines {
     let mut structure = "";
     let mut lines = Lines::new();
-    for line in list.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        match line.strip_prefix("  ") {
-            Some(field) => drop(lines.insert(format!("{structure}.{field}"))),
-            None => {
-                structure = line.split(':').next().unwrap_or(line);
-                lines.insert(line.to_owned());
-            }
+    let mut list = list.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).peekable();
+    while let Some(line) = list.next() {
+        if let Some(field) = line.strip_prefix("  ") {
+            lines.insert(format!("{structure}.{field}"));
+            continue;
         }
+        structure = line.split(':').next().unwrap_or(line);
+        let grows = list.peek().is_some_and(|next| next.starts_with("  size: "));
+        lines.insert(if grows { format!("{structure}: grows") } else { line.to_owned() });
     }
     lines
 }
@@ -45,6 +46,12 @@ mod tests {
         let lines = whole("# Made\n\nint f(void);\nA: 8 bytes\n  x: 4 bytes at 0\nB: 8 bytes\n  x: 4 bytes at 0\n");
         assert_eq!(lines.len(), 5);
         assert!(lines.contains("A.x: 4 bytes at 0") && lines.contains("B.x: 4 bytes at 0"), "{lines:?}");
+    }
+
+    #[test]
+    fn a_structure_that_begins_with_its_size_may_grow_and_others_may_not() {
+        let lines = whole("A: 8 bytes\n  size: 4 bytes at 0\nB: 8 bytes\n  x: 8 bytes at 0\n");
+        assert!(lines.contains("A: grows") && lines.contains("B: 8 bytes"), "{lines:?}");
     }
 
     #[test]

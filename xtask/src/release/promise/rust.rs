@@ -56,7 +56,7 @@ fn program(tree: &Tree) -> Result<PathBuf, String> {
     if program.is_file() {
         return Ok(program);
     }
-    println!("{PACKAGE} is missing; compiling it, which takes minutes");
+    println!("{PACKAGE} is missing; compiling it, which takes a quarter of an hour of CPU time");
     let mut cargo = process::cargo(tree);
     cargo.args(["install", "--quiet", "--locked", "--debug", PACKAGE, "--root"]).arg(&root);
     cargo.arg("--target-dir").arg(root.join("build"));
