@@ -3,7 +3,6 @@
 
 use std::path::Path;
 
-use super::file_name;
 use crate::machine::process;
 use crate::machine::tree::Tree;
 use crate::release::archive::unpack;
@@ -37,6 +36,11 @@ pub(super) fn check(release: &Release, tree: &Tree) -> Result<Checked, String> {
     let said = first_words(&target.join("debug/first"), tree)?;
     let count = published.len();
     Ok(Checked::Passed(format!("{count} crates; the README's first program in an empty folder says `{said}`")))
+}
+
+/// The name of a crate in the release.
+pub(super) fn file_name(name: &str, release: &Release) -> String {
+    format!("{name}-{}.crate", release.version)
 }
 
 /// The program runs forever: it is ended after some seconds.

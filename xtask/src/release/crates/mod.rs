@@ -12,6 +12,7 @@ use super::systems::GLIBC_X86_64;
 use crate::machine::process;
 use crate::machine::tree::Tree;
 use crate::rules::package::published;
+use check::file_name;
 
 pub(super) const PARTS: &[Part] =
     &[Part { name: "crates", about: "the Rust crates, as a registry takes them", make, check: check::check }];
@@ -35,8 +36,4 @@ fn make(release: &Release, tree: &Tree) -> Result<Vec<PathBuf>, String> {
         artifacts.extend([artifact, bill]);
     }
     Ok(artifacts)
-}
-
-fn file_name(name: &str, release: &Release) -> String {
-    format!("{name}-{}.crate", release.version)
 }

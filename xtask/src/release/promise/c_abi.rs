@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Lines, read};
+use super::lines::{Lines, read};
 
 /// The lines of the list; a field's with its structure. A structure that begins with its size may grow at its end.
 pub(super) fn lines(folder: &Path) -> Result<Lines, String> {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{Lines, read};
+use super::lines::{Lines, read};
 
 /// The lines of all schemas.
 pub(super) fn lines(folder: &Path) -> Result<Lines, String> {

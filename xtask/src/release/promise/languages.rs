@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{Lines, read};
+use super::lines::{Lines, read};
 
 /// The package for Unity has the sources of C#.
 pub(super) fn csharp(folder: &Path) -> Result<Lines, String> {

@@ -6,18 +6,16 @@ mod baseline;
 mod c_abi;
 mod json;
 mod languages;
+mod lines;
 mod rust;
 mod versions;
 mod wire;
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::machine::arguments::Arguments;
 use crate::machine::tree::Tree;
-
-/// What a tree promises of one kind.
-type Lines = BTreeSet<String>;
+use lines::Lines;
 
 /// A kind of promise, read from the folder of a tree.
 struct Promise {
@@ -100,12 +98,6 @@ fn dotted(number: &[u32]) -> String {
     number.iter().map(u32::to_string).collect::<Vec<_>>().join(".")
 }
 
-/// The text of a file in the folder of a tree.
-fn read(folder: &Path, path: &str) -> Result<String, String> {
-    let path = folder.join(path);
-    std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
-}
-
 const KEPT: &str = "kept";
 const BROKEN: &str = "BROKEN";
 /// Lines that are printed of one kind: the first ones say what has happened.
@@ -113,6 +105,7 @@ const SHOWN: usize = 20;
 
 #[cfg(test)]
 mod tests {
+    use super::lines::read;
     use super::*;
 
     /// A tree whose promise is the words of a file, and its number the last one.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::read;
+use super::lines::read;
 
 /// The numbers of the version that rise with a breaking change: 0 and the minor one, from 1.0 on the major one.
 pub(super) fn breaking(folder: &Path) -> Result<Vec<u32>, String> {

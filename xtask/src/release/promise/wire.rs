@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{Lines, read};
+use super::lines::{Lines, read};
 
 /// Each datagram and each message of moves: its bytes and its meaning.
 pub(super) fn lines(folder: &Path) -> Result<Lines, String> {
