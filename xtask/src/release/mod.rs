@@ -24,6 +24,7 @@ mod third_party;
 mod tool;
 mod unity;
 mod universal;
+mod uuid;
 mod zig;
 
 use std::path::PathBuf;
