@@ -75,6 +75,7 @@ pub(crate) fn release(mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
     }
     if only.is_none() {
         only_allowed_crates(tree)?;
+        promise::kept(tree)?;
         // Nothing of an earlier release is published with this one.
         let _ = std::fs::remove_dir_all(&release.dist);
     }

@@ -79,6 +79,7 @@ fn missing(Described { folder, package }: &Described, has: impl Fn(&str) -> bool
         ("description", package.description.is_some()),
         ("license", package.license.is_some()),
         ("repository", package.repository.is_some()),
+        ("readme", package.readme.is_some()),
         ("rust-version", package.rust_version.is_some()),
         ("keywords", !package.keywords.is_empty()),
         ("categories", !package.categories.is_empty()),
@@ -86,8 +87,10 @@ fn missing(Described { folder, package }: &Described, has: impl Fn(&str) -> bool
     ];
     let keys = keys.iter().filter(|(_, is_there)| !is_there);
     let keys = keys.map(|(key, _)| format!("{folder}Cargo.toml: has no `{key}`"));
-    let texts = FILES
-        .iter()
+    let readme = package.readme.as_ref().map(|readme| readme.as_str());
+    let texts = LICENCES
+        .into_iter()
+        .chain(readme)
         .map(|name| format!("{folder}{name}"))
         .filter(|path| !has(path))
         .map(|path| format!("{path}: is missing"));
@@ -99,7 +102,7 @@ fn documents_features(package: &Package) -> bool {
     package.features.keys().all(|name| name == "default") || !package.metadata["docs"]["rs"].is_null()
 }
 
-const FILES: &[&str] = &["README.md", "LICENSE-APACHE", "LICENSE-MIT"];
+const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
 
 #[cfg(test)]
 mod tests {
@@ -138,12 +141,12 @@ mod tests {
         let in_folder = |package| Described { folder: "crates/a/".into(), package };
         let whole = in_folder(package(json!({
             "description": "d", "license": "MIT", "repository": "r", "rust_version": "1.95", "keywords": ["k"],
-            "categories": ["c"],
+            "categories": ["c"], "readme": "../../README.md",
         })));
         assert_eq!(missing(&whole, |_| true), Vec::<String>::new());
         let without_license = |path: &str| path != "crates/a/LICENSE-MIT";
         assert_eq!(missing(&whole, without_license), ["crates/a/LICENSE-MIT: is missing"]);
         let bare = missing(&in_folder(package(json!({}))), |_| true);
-        assert_eq!((bare.len(), &*bare[0]), (6, "crates/a/Cargo.toml: has no `description`"));
+        assert_eq!((bare.len(), &*bare[0]), (7, "crates/a/Cargo.toml: has no `description`"));
     }
 }

@@ -15,6 +15,7 @@ use std::path::Path;
 
 use crate::machine::arguments::Arguments;
 use crate::machine::tree::Tree;
+use baseline::Baseline;
 use lines::Lines;
 
 /// A kind of promise, read from the folder of a tree.
@@ -54,19 +55,10 @@ pub(crate) fn promise(mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
     let without_rust = arguments.take_flag("--without-rust");
     arguments.expect_end()?;
     let Some(baseline) = baseline::find(against.as_deref(), tree)? else {
-        println!(
-            "nothing is compared: no tag such as v0.1.0 is an ancestor of this commit. `--against TAG`, another \
-             revision or the folder of a clone names a baseline"
-        );
+        println!("{NO_BASELINE}");
         return Ok(true);
     };
-    println!("compared with {}", baseline.name);
-    let mut is_kept = true;
-    for promise in PROMISES {
-        let (word, text) = judge(promise, &baseline.folder, tree.root())?;
-        is_kept &= word == KEPT;
-        println!("{:<18}{word:<8}{text}", promise.name);
-    }
+    let is_kept = compare(&baseline, tree)?;
     if without_rust {
         return Ok(is_kept);
     }
@@ -76,6 +68,30 @@ pub(crate) fn promise(mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
     };
     println!("{:<18}{word:<8}{text}", "Rust");
     Ok(is_kept && word == KEPT)
+}
+
+/// Refuses a release that breaks what the one before has promised, as far as lists say it: it takes no time.
+pub(super) fn kept(tree: &Tree) -> Result<(), String> {
+    match baseline::find(None, tree)? {
+        None => println!("{NO_BASELINE}"),
+        Some(baseline) if !compare(&baseline, tree)? => {
+            return Err(format!("it breaks what {} has promised, see above: cargo xtask promise", baseline.name));
+        }
+        Some(_) => {}
+    }
+    Ok(())
+}
+
+/// Whether all lists are kept.
+fn compare(baseline: &Baseline, tree: &Tree) -> Result<bool, String> {
+    println!("compared with {}", baseline.name);
+    let mut is_kept = true;
+    for promise in PROMISES {
+        let (word, text) = judge(promise, &baseline.folder, tree.root())?;
+        is_kept &= word == KEPT;
+        println!("{:<18}{word:<8}{text}", promise.name);
+    }
+    Ok(is_kept)
 }
 
 fn judge(promise: &Promise, old: &Path, new: &Path) -> Result<(&'static str, String), String> {
@@ -98,6 +114,8 @@ fn dotted(number: &[u32]) -> String {
     number.iter().map(u32::to_string).collect::<Vec<_>>().join(".")
 }
 
+const NO_BASELINE: &str = "no promise is compared: no tag such as v0.1.0 is an ancestor of this commit. `cargo xtask \
+                           promise --against TAG`, another revision or the folder of a clone, names a baseline";
 const KEPT: &str = "kept";
 const BROKEN: &str = "BROKEN";
 /// Lines that are printed of one kind: the first ones say what has happened.
