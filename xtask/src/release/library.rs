@@ -47,14 +47,16 @@ fn split(system: &System, release: &Release, to: &Path, tree: &Tree) -> Result<L
     for file in [&name, STATIC] {
         copy(&built.join(file), &to.join(file))?;
     }
+    let identified = format!("{} {name}", system.target);
+    if system.kind != Kind::Linux {
+        uuid::replace(&to.join(&name), &identified, release)?;
+    }
     process::run(objcopy(to, &["--strip-debug", STATIC], tree)?)?;
     let debug = match system.kind {
         Kind::MacOs => {
             let debug = to.join(format!("{name}.dSYM"));
             copy_folder(&built.join(format!("{name}.dSYM")), &debug)?;
-            for file in [to.join(&name), debug.join("Contents/Resources/DWARF").join(&name)] {
-                uuid::replace(&file, &format!("{} {name}", system.target), release)?;
-            }
+            uuid::replace(&debug.join("Contents/Resources/DWARF").join(&name), &identified, release)?;
             // Names of functions that it exports stay; its signature is made anew.
             process::run(objcopy(to, &["--strip-debug", "--discard-all", &name], tree)?)?;
             debug

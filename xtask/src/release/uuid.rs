@@ -1,14 +1,15 @@
-//! The identifier by which macOS and debuggers match a program or library with its debug data. zig's linker computes it
-//! of a file that still names folders of the machine, so that two clones would differ in these 16 bytes alone.
+//! The identifier by which macOS, Windows and debuggers match a program or library with its debug data. zig's linkers
+//! compute it of what names folders of the machine, so that two clones would differ in these 16 bytes alone.
 
 use std::path::Path;
 
 use super::plan::Release;
 
-/// Replaces it by one of the commit and of what is built. The signature must be made anew after it.
+/// Replaces it by one of the commit and of what is built. A signature must be made anew after it.
 pub(crate) fn replace(file: &Path, built: &str, release: &Release) -> Result<(), String> {
     let mut bytes = std::fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
-    let place = place(&bytes).ok_or_else(|| format!("{} has no LC_UUID", file.display()))?;
+    let place = if bytes.starts_with(b"MZ") { on_windows(&bytes) } else { on_macos(&bytes) };
+    let place = place.ok_or_else(|| format!("{} has neither an LC_UUID nor a build id", file.display()))?;
     bytes[place..place + LENGTH].copy_from_slice(&uuid(&release.revision, built));
     std::fs::write(file, bytes).map_err(|error| format!("{}: {error}", file.display()))
 }
@@ -26,8 +27,14 @@ fn uuid(revision: &str, built: &str) -> [u8; LENGTH] {
     uuid
 }
 
+/// Where it begins in a program or library for Windows that lld has linked: behind the mark of the record.
+fn on_windows(file: &[u8]) -> Option<usize> {
+    let record = |bytes: &[u8]| bytes.starts_with(b"RSDS") && bytes.ends_with(b"LLD PDB.");
+    file.windows(4 + LENGTH).position(record).map(|at| at + 4)
+}
+
 /// Where it begins in a Mach-O file of 64 bits.
-fn place(file: &[u8]) -> Option<usize> {
+fn on_macos(file: &[u8]) -> Option<usize> {
     let number = |at: usize| Some(u32::from_le_bytes(file.get(at..at + 4)?.try_into().ok()?));
     let mut at = HEADER;
     for _ in 0..number(COMMANDS)? {
@@ -59,10 +66,16 @@ mod tests {
             file.extend(size.to_le_bytes());
             file.extend(vec![7; size as usize - 8]);
         }
-        assert_eq!(place(&file), Some(HEADER + 12 + 8));
+        assert_eq!(on_macos(&file), Some(HEADER + 12 + 8));
         file.pop();
-        assert_eq!(place(&file), None);
-        assert_eq!(place(&[]), None);
+        assert_eq!(on_macos(&file), None);
+        assert_eq!(on_macos(&[]), None);
+    }
+
+    #[test]
+    fn the_identifier_of_windows_is_found_behind_its_mark() {
+        assert_eq!(on_windows(b"MZ..RSDS..RSDS12345678LLD PDB.\x01"), Some(14));
+        assert_eq!(on_windows(b"MZ..RSDS12345678"), None);
     }
 
     #[test]

@@ -18,8 +18,10 @@ pub(super) fn program(system: &System, release: &Release, tree: &Tree) -> Result
     process::run(cargo)?;
     let name = system.program("skipstone");
     let built = build::folder(system, release).join(&name);
-    if system.kind == Kind::MacOs {
+    if system.kind != Kind::Linux {
         uuid::replace(&built, &format!("{} {name}", system.target), release)?;
+    }
+    if system.kind == Kind::MacOs {
         // Its signature is made anew.
         process::run(objcopy(&build::folder(system, release), &["--strip-debug", &name], tree)?)?;
     }
