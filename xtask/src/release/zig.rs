@@ -7,8 +7,7 @@ use crate::machine::process;
 use crate::machine::system;
 use crate::machine::tree::Tree;
 
-use super::plan::write;
-use super::systems::{Kind, System};
+use super::systems::System;
 
 /// Both come from PyPI.
 const PACKAGES: [&str; 2] = ["ziglang==0.14.1", "cargo-zigbuild==0.24.1"];
@@ -16,9 +15,6 @@ const PACKAGES: [&str; 2] = ["ziglang==0.14.1", "cargo-zigbuild==0.24.1"];
 /// Adds what is missing to build for that system. The error has the remedy.
 pub(crate) fn prepare(system: &System, tree: &Tree) -> Result<(), String> {
     install(tree)?;
-    if system.kind == Kind::Windows {
-        add_dlltool(tree)?;
-    }
     if system::without_target(system.target, tree).is_none() {
         return Ok(());
     }
@@ -45,16 +41,6 @@ pub(crate) fn search_path(tree: &Tree) -> std::ffi::OsString {
 /// The Python of the environment: `python -m ziglang` is zig.
 pub(crate) fn python(tree: &Tree) -> PathBuf {
     folder(tree).join("bin/python")
-}
-
-/// zig's `dlltool`, where rustc looks for mingw's: the latter writes the name of a temporary folder into the static
-/// library, so that no two builds are equal.
-fn add_dlltool(tree: &Tree) -> Result<(), String> {
-    let script = folder(tree).join("bin/x86_64-w64-mingw32-dlltool");
-    write(&script, "#!/bin/sh\nexec \"$(dirname \"$0\")/python\" -m ziglang dlltool \"$@\"\n")?;
-    let mut chmod = process::command("chmod", tree);
-    chmod.arg("755").arg(&script);
-    process::run(chmod)
 }
 
 fn install(tree: &Tree) -> Result<(), String> {
