@@ -61,6 +61,7 @@ fn run(command: &str, mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
         "install-c" => languages::c::install(arguments, tree),
         "instructions" => protocol::instructions::instructions(arguments, tree),
         "mutants" => protocol::mutants::mutants(arguments, tree),
+        "promise" => release::promise::promise(arguments, tree),
         "release" => release::release(arguments, tree),
         "siege" => programs::siege::siege(arguments, tree),
         "soak" => programs::soak::soak(arguments, tree),
@@ -107,6 +108,10 @@ cargo xtask: what continuous integration and contributors run
                                       N (200) small changes of the code, and which of them no test detects; one to two
                                       hours; an interrupted run continues from its FILE
   cargo xtask mutants --list          lists the possible changes; `--again FILE` retries the survivors in a --json FILE
+  cargo xtask promise [--against TAG] [--without-rust]
+                                      whether the interfaces of Rust, C, C#, Go and Python, the tool's JSON and the
+                                      wire keep what the release before has promised; TAG: another revision, or the
+                                      folder of a clone; the first time compiles cargo-semver-checks (minutes)
   cargo xtask release [--only NAMES] [--tag TAG] [--dist FOLDER] [--sign-with KEY] [--allow-dirty]
                                       everything that people install, for all systems, into dist/ (Linux); sizes and
                                       budgets at the end; --list: its parts; KEY is a private key of OpenSSH

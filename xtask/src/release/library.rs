@@ -7,6 +7,7 @@ use std::process::Command;
 use super::build;
 use super::plan::{Release, copy};
 use super::systems::{Kind, System};
+use super::uuid;
 use crate::machine::process;
 use crate::machine::system;
 use crate::machine::tree::Tree;
@@ -33,24 +34,29 @@ pub(crate) fn library(system: &System, release: &Release, tree: &Tree) -> Result
         cargo.env("CARGO_PROFILE_RELEASE_SPLIT_DEBUGINFO", "packed");
     }
     process::run(cargo)?;
-    let library =
-        split(system, &build::folder(system, release), &release.stage(&format!("library/{}", system.target))?, tree)?;
+    let library = split(system, release, &release.stage(&format!("library/{}", system.target))?, tree)?;
     build::check_places(&library.shared, release, tree)?;
     build::check_places(&library.folder.join(STATIC), release, tree)?;
     Ok(library)
 }
 
 /// Separates what programs load from what debuggers read.
-fn split(system: &System, built: &Path, to: &Path, tree: &Tree) -> Result<Library, String> {
+fn split(system: &System, release: &Release, to: &Path, tree: &Tree) -> Result<Library, String> {
+    let built = build::folder(system, release);
     let name = system.shared("skipstone");
     for file in [&name, STATIC] {
         copy(&built.join(file), &to.join(file))?;
+    }
+    let identified = format!("{} {name}", system.target);
+    if system.kind != Kind::Linux {
+        uuid::replace(&to.join(&name), &identified, release)?;
     }
     process::run(objcopy(to, &["--strip-debug", STATIC], tree)?)?;
     let debug = match system.kind {
         Kind::MacOs => {
             let debug = to.join(format!("{name}.dSYM"));
             copy_folder(&built.join(format!("{name}.dSYM")), &debug)?;
+            uuid::replace(&debug.join("Contents/Resources/DWARF").join(&name), &identified, release)?;
             // Names of functions that it exports stay; its signature is made anew.
             process::run(objcopy(to, &["--strip-debug", "--discard-all", &name], tree)?)?;
             debug
@@ -72,7 +78,7 @@ fn split(system: &System, built: &Path, to: &Path, tree: &Tree) -> Result<Librar
 const STATIC: &str = "libskipstone.a";
 
 /// LLVM's objcopy, which knows the formats of all systems. It comes with Rust's compiler.
-fn objcopy(folder: &Path, arguments: &[&str], tree: &Tree) -> Result<Command, String> {
+pub(crate) fn objcopy(folder: &Path, arguments: &[&str], tree: &Tree) -> Result<Command, String> {
     let mut rustc = process::command("rustc", tree);
     rustc.args(["--print", "sysroot"]);
     let sysroot = PathBuf::from(process::output(rustc).ok_or("rustc does not say where it is")?.trim());

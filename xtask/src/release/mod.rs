@@ -7,14 +7,17 @@ mod budgets;
 mod build;
 mod c;
 mod contents;
+mod crates;
 mod csharp;
 mod emulated;
 mod library;
 mod mach_o;
+mod notes;
 mod parts;
 mod place;
 mod plan;
 mod preflight;
+pub(crate) mod promise;
 mod sums;
 mod systems;
 mod table;
@@ -22,6 +25,7 @@ mod third_party;
 mod tool;
 mod unity;
 mod universal;
+mod uuid;
 mod zig;
 
 use std::path::PathBuf;
@@ -64,20 +68,35 @@ pub(crate) fn release(mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
     if is_check {
         return check(&parts, &release, tree);
     }
+    if let Some(key) = &key {
+        sums::check_key(key, tree)?;
+    }
+    if tag.is_some() {
+        notes::check_change_log(&release, tree)?;
+    }
     if only.is_none() {
-        only_allowed_licences(tree)?;
+        only_allowed_crates(tree)?;
+        promise::kept(tree)?;
         // Nothing of an earlier release is published with this one.
         let _ = std::fs::remove_dir_all(&release.dist);
     }
     make(&parts, key, &release, tree)
 }
 
-/// A whole release has no crate whose licence `deny.toml` does not allow. Parts alone are for trying.
-fn only_allowed_licences(tree: &Tree) -> Result<(), String> {
+/// A whole release has no crate whose licence `deny.toml` does not allow, and none with a known vulnerability. Parts
+/// alone are for trying.
+fn only_allowed_crates(tree: &Tree) -> Result<(), String> {
     match licences::step(tree) {
-        Verdict::Failed(why) | Verdict::Skipped(why) => Err(format!("licences: {why}")),
-        Verdict::Passed | Verdict::Tests(_) => Ok(()),
+        Verdict::Failed(why) | Verdict::Skipped(why) => return Err(format!("licences: {why}")),
+        Verdict::Passed | Verdict::Tests(_) => {}
     }
+    match licences::advisories(tree) {
+        Verdict::Failed(why) => return Err(format!("advisories: {why}")),
+        // A release can be made without a network; who publishes it reads this.
+        Verdict::Skipped(why) => println!("ADVISORIES NOT CHECKED: {why}"),
+        Verdict::Passed | Verdict::Tests(_) => {}
+    }
+    Ok(())
 }
 
 fn make(parts: &[&Part], key: Option<PathBuf>, release: &Release, tree: &Tree) -> Result<bool, String> {

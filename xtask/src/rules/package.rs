@@ -14,11 +14,10 @@ use crate::machine::verdict::Verdict;
 
 /// The step of `cargo xtask test`.
 pub(crate) fn check(tree: &Tree) -> Verdict {
-    let members = match packages::members(tree) {
-        Ok(members) => members,
+    let published = match published(tree) {
+        Ok(published) => published,
         Err(why) => return Verdict::Failed(why),
     };
-    let published: Vec<&Described> = members.iter().filter(|member| is_published(&member.package)).collect();
     let missing: Vec<String> = published.iter().flat_map(|member| missing(member, |path| tree.has(path))).collect();
     missing.iter().for_each(|breach| println!("{breach}"));
     if !missing.is_empty() {
@@ -29,6 +28,12 @@ pub(crate) fn check(tree: &Tree) -> Verdict {
     let target = process::target_dir(tree).join("packages");
     forget_earlier_runs(&target);
     process::run(packaging(&names, tree, &target)).map_or_else(Verdict::Failed, |()| Verdict::Passed)
+}
+
+/// The crates that will be published.
+pub(crate) fn published(tree: &Tree) -> Result<Vec<Described>, String> {
+    let members = packages::members(tree)?.into_iter();
+    Ok(members.filter(|member| is_published(&member.package)).collect())
 }
 
 /// Cargo takes a published version for unchangeable: it would build a crate against the others as an earlier run
@@ -74,21 +79,30 @@ fn missing(Described { folder, package }: &Described, has: impl Fn(&str) -> bool
         ("description", package.description.is_some()),
         ("license", package.license.is_some()),
         ("repository", package.repository.is_some()),
+        ("readme", package.readme.is_some()),
         ("rust-version", package.rust_version.is_some()),
         ("keywords", !package.keywords.is_empty()),
         ("categories", !package.categories.is_empty()),
+        ("package.metadata.docs.rs", documents_features(package)),
     ];
     let keys = keys.iter().filter(|(_, is_there)| !is_there);
     let keys = keys.map(|(key, _)| format!("{folder}Cargo.toml: has no `{key}`"));
-    let texts = FILES
-        .iter()
+    let readme = package.readme.as_ref().map(|readme| readme.as_str());
+    let texts = LICENCES
+        .into_iter()
+        .chain(readme)
         .map(|name| format!("{folder}{name}"))
         .filter(|path| !has(path))
         .map(|path| format!("{path}: is missing"));
     keys.chain(texts).collect()
 }
 
-const FILES: &[&str] = &["README.md", "LICENSE-APACHE", "LICENSE-MIT"];
+/// docs.rs documents the default features, and those that the manifest asks for.
+fn documents_features(package: &Package) -> bool {
+    package.features.keys().all(|name| name == "default") || !package.metadata["docs"]["rs"].is_null()
+}
+
+const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
 
 #[cfg(test)]
 mod tests {
@@ -104,17 +118,35 @@ mod tests {
         assert!(!is_published(&package(json!({ "publish": [] }))));
     }
 
+    /// Continuous integration compiles with it, so that no crate needs a later one.
+    #[test]
+    fn the_pinned_toolchain_is_the_oldest_that_crates_promise() {
+        let pinned = include_str!("../../../rust-toolchain.toml");
+        let channel =
+            pinned.lines().find_map(|line| line.strip_prefix("channel = ")).map(|text| text.trim_matches('"'));
+        assert_eq!(channel, Some(concat!(env!("CARGO_PKG_RUST_VERSION"), ".0")));
+    }
+
+    #[test]
+    fn a_crate_with_features_says_which_of_them_its_documentation_has() {
+        assert!(documents_features(&package(json!({ "features": { "default": [] } }))));
+        let with_features = json!({ "features": { "a": [] } });
+        assert!(!documents_features(&package(with_features)));
+        let metadata = json!({ "features": { "a": [] }, "metadata": { "docs": { "rs": { "features": ["a"] } } } });
+        assert!(documents_features(&package(metadata)));
+    }
+
     #[test]
     fn missing_registry_metadata_is_reported() {
         let in_folder = |package| Described { folder: "crates/a/".into(), package };
         let whole = in_folder(package(json!({
             "description": "d", "license": "MIT", "repository": "r", "rust_version": "1.95", "keywords": ["k"],
-            "categories": ["c"],
+            "categories": ["c"], "readme": "../../README.md",
         })));
         assert_eq!(missing(&whole, |_| true), Vec::<String>::new());
         let without_license = |path: &str| path != "crates/a/LICENSE-MIT";
         assert_eq!(missing(&whole, without_license), ["crates/a/LICENSE-MIT: is missing"]);
         let bare = missing(&in_folder(package(json!({}))), |_| true);
-        assert_eq!((bare.len(), &*bare[0]), (6, "crates/a/Cargo.toml: has no `description`"));
+        assert_eq!((bare.len(), &*bare[0]), (7, "crates/a/Cargo.toml: has no `description`"));
     }
 }

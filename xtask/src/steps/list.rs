@@ -63,6 +63,14 @@ pub(super) const STEPS: &[Step] = &[
         run: |tree, _| licences::step(tree),
     },
     Step {
+        name: "advisories",
+        about: "no crate has a vulnerability that RustSec's database knows (cargo-deny)",
+        is_fast: false,
+        lane: Lane::Waits,
+        after: &["licences"],
+        run: |tree, _| licences::advisories(tree),
+    },
+    Step {
         name: "claims",
         about: "no test is left out of its program, and those with a program of their own say why",
         is_fast: true,

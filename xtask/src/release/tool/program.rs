@@ -6,15 +6,25 @@ use crate::machine::process;
 use crate::machine::tree::Tree;
 use crate::release::build;
 use crate::release::contents::{Built, Dependency, dependencies};
+use crate::release::library::objcopy;
 use crate::release::plan::Release;
-use crate::release::systems::System;
+use crate::release::systems::{Kind, System};
+use crate::release::uuid;
 
 /// Builds it. A second call finds what the first has built.
 pub(super) fn program(system: &System, release: &Release, tree: &Tree) -> Result<PathBuf, String> {
     let mut cargo = build::cargo(system, release, tree)?;
     cargo.args(["--package", PACKAGE]);
     process::run(cargo)?;
-    let built = build::folder(system, release).join(system.program("skipstone"));
+    let name = system.program("skipstone");
+    let built = build::folder(system, release).join(&name);
+    if system.kind != Kind::Linux {
+        uuid::replace(&built, &format!("{} {name}", system.target), release)?;
+    }
+    if system.kind == Kind::MacOs {
+        // Its signature is made anew.
+        process::run(objcopy(&build::folder(system, release), &["--strip-debug", &name], tree)?)?;
+    }
     build::check_places(&built, release, tree).map(|()| built)
 }
 
