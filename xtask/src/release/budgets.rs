@@ -12,6 +12,8 @@ const BUDGETS: &[(&str, u64)] = &[
     ("skipstone-c-*", 12 * MB),
     ("Skipstone.*.nupkg", 15 * MB),
     ("com.skipstone.transport-*.tgz", 15 * MB),
+    ("skipstone-*.tgz", MB),
+    ("skipstone-*.whl", 5 * MB),
     // The tool.
     ("skipstone-*-windows-*.zip", 30 * MB),
     ("skipstone-*-linux-musl.tar.gz", 30 * MB),

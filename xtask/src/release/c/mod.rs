@@ -2,7 +2,7 @@
 //! debug data.
 
 mod check;
-mod format;
+pub(super) mod format;
 mod unpacked;
 
 use std::path::PathBuf;
