@@ -8,6 +8,7 @@ mod build;
 mod c;
 mod contents;
 mod csharp;
+mod go;
 mod library;
 mod mach_o;
 mod npm;

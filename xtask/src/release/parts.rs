@@ -1,11 +1,11 @@
 //! The parts of a release, in the order in which they are made.
 
 use super::plan::Part;
-use super::{c, csharp, npm, python, tool, unity};
+use super::{c, csharp, go, npm, python, tool, unity};
 
 /// All of them.
 pub(super) fn all() -> impl Iterator<Item = &'static Part> {
-    [tool::PARTS, c::PARTS, csharp::PARTS, unity::PARTS, npm::PARTS, python::PARTS].into_iter().flatten()
+    [tool::PARTS, c::PARTS, csharp::PARTS, unity::PARTS, npm::PARTS, python::PARTS, go::PARTS].into_iter().flatten()
 }
 
 /// Those that `--only` names, a comma between two, in the order of the list. A name stands for all that begin with it

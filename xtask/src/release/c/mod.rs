@@ -91,6 +91,11 @@ pub(super) fn shared_library(system: &System, release: &Release, tree: &Tree) ->
     Ok(unpacked(system, release, tree)?.join(folder).join(system.shared("skipstone")))
 }
 
+/// The static library in the same archive.
+pub(super) fn static_library(system: &System, release: &Release, tree: &Tree) -> Result<PathBuf, String> {
+    Ok(unpacked(system, release, tree)?.join("lib/libskipstone.a"))
+}
+
 /// The crates in the library, for bills of materials.
 pub(super) fn contents(system: &System) -> Built<'static> {
     Built { package: "skipstone-ffi", features: &[], target: system.target, manifest: "Cargo.toml" }
