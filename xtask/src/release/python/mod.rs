@@ -63,7 +63,7 @@ pub(super) const PARTS: &[Part] = &[
 fn name(system: &System, release: &Release) -> String {
     let cpu = system.target.split('-').next().unwrap_or_default();
     let platform = match (system.kind, cpu) {
-        (Kind::Linux, _) => format!("manylinux_2_17_{cpu}.manylinux2014_{cpu}"),
+        (Kind::Linux, _) => format!("manylinux2014_{cpu}.manylinux_2_17_{cpu}"),
         (Kind::Windows, _) => "win_amd64".into(),
         (Kind::MacOs, "aarch64") => "macosx_11_0_arm64".into(),
         (Kind::MacOs, _) => format!("macosx_11_0_{cpu}"),
