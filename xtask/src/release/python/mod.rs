@@ -10,7 +10,7 @@ use std::process::Command;
 use super::archive;
 use super::bill::write_bill;
 use super::build;
-use super::contents::{Built, dependencies};
+use super::contents::{Built, Dependency, dependencies};
 use super::library::small;
 use super::plan::{Part, Release, copy};
 use super::systems::{GLIBC_AARCH64, GLIBC_X86_64, Kind, MACOS_AARCH64, MACOS_X86_64, System, WINDOWS_X86_64};
@@ -75,8 +75,7 @@ fn make(system: &System, release: &Release, tree: &Tree) -> Result<Vec<PathBuf>,
     zig::prepare(system, tree)?;
     let stage = release.stage(&format!("python/{}", system.target))?;
     let contents = dependencies(contents(system), tree)?;
-    // maturin takes it from here.
-    write_licences(&folder(tree).join("THIRD-PARTY-LICENSES.txt"), &contents)?;
+    licences(&contents, tree)?;
     let mut maturin = maturin(tree);
     maturin.args(["build", "--release", "--locked", "--zig", "--strip", "--compatibility"]);
     maturin.args([if system.kind == Kind::Linux { "manylinux2014" } else { "pypi" }, "--target", system.target]);
@@ -98,6 +97,8 @@ fn make(system: &System, release: &Release, tree: &Tree) -> Result<Vec<PathBuf>,
 fn sources(release: &Release, tree: &Tree) -> Result<Vec<PathBuf>, String> {
     zig::prepare_compiler(tree)?;
     let stage = release.stage("python/sdist")?;
+    let contents = dependencies(contents(&GLIBC_X86_64), tree)?;
+    licences(&contents, tree)?;
     let mut maturin = maturin(tree);
     maturin.args(["sdist", "--out"]).arg(&stage);
     release.steady(&mut maturin);
@@ -107,8 +108,16 @@ fn sources(release: &Release, tree: &Tree) -> Result<Vec<PathBuf>, String> {
     let packed = stage.join(format!("{name}.tar.gz"));
     archive::unpack(&packed, &stage, tree)?;
     let sources = archive::pack(&stage, &name, "tar.gz", release, tree)?;
-    let bill = write_bill(&sources, &dependencies(contents(&GLIBC_X86_64), tree)?, release)?;
+    let bill = write_bill(&sources, &contents, release)?;
     Ok(vec![sources, bill])
+}
+
+/// The texts, where maturin looks for them.
+fn licences(contents: &[Dependency], tree: &Tree) -> Result<(), String> {
+    for own in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        copy(&tree.root().join(own), &folder(tree).join(own))?;
+    }
+    write_licences(&folder(tree).join("THIRD-PARTY-LICENSES.txt"), contents)
 }
 
 fn sources_name(release: &Release) -> String {

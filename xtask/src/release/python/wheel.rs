@@ -1,6 +1,6 @@
 //! What a wheel has to contain for its system: types, licences, and one library that the system's Python loads.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::super::c::format;
 use crate::machine::tree::Tree;
@@ -21,8 +21,10 @@ pub(super) fn judge(wheel: &Path, system: &System, release: &Release, tree: &Tre
     if !tags.contains("Tag: cp311-abi3-") || !tags.contains("Root-Is-Purelib: false") {
         return Err(format!("its file WHEEL does not say cp311-abi3: {tags}"));
     }
-    if !wheel.join("THIRD-PARTY-LICENSES.txt").is_file() && licences(&info).is_none() {
-        return Err("the wheel has no THIRD-PARTY-LICENSES.txt".into());
+    for licence in ["LICENSE-MIT", "LICENSE-APACHE", "THIRD-PARTY-LICENSES.txt"] {
+        if !info.join("licenses").join(licence).is_file() {
+            return Err(format!("the wheel has no {licence} in {}", info.display()));
+        }
     }
     let library = package.join(match system.kind {
         Kind::Windows => "skipstone.pyd",
@@ -30,9 +32,4 @@ pub(super) fn judge(wheel: &Path, system: &System, release: &Release, tree: &Tre
     });
     build::check_places(&library, release, tree)?;
     format::check_loaded(system, &library, "PyInit_skipstone", tree)
-}
-
-fn licences(info: &Path) -> Option<PathBuf> {
-    let file = info.join("licenses/THIRD-PARTY-LICENSES.txt");
-    file.is_file().then_some(file)
 }
