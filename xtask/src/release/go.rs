@@ -81,35 +81,35 @@ fn check(release: &Release, tree: &Tree) -> Result<Checked, String> {
     let require = format!("-require={MODULE}@v{}", release.version);
     let replace = format!("-replace={MODULE}=../{name}");
     process::run(in_module(&["mod", "edit", &require, &replace], &game, tree))?;
-    process::run(in_module(&["build", "-o", "game", "."], &game, tree))?;
+    process::run(in_module(BUILD, &game, tree))?;
     process::run(process::command(&game.join("game").to_string_lossy(), tree))?;
-    refusal(&place.path().join(&name), &game, tree)?;
-    Ok(Checked::Passed("a program of a fresh module exchanges messages; a build without the library says why".into()))
+    refuses("needs_cgo__install_a_C_compiler", in_module(BUILD, &game, tree).env("CGO_ENABLED", "0"))?;
+    // In another folder, as Go keeps what it has built for the first.
+    let (module, without) = (place.path().join(&name), place.path().join("without"));
+    std::fs::rename(&module, &without).map_err(|error| format!("{}: {error}", module.display()))?;
+    std::fs::remove_dir_all(without.join("lib")).map_err(|error| format!("{}: {error}", without.display()))?;
+    process::run(in_module(&["mod", "edit", &format!("-replace={MODULE}=../without")], &game, tree))?;
+    refuses("#error \"skipstone: lib/ lacks libskipstone.a", &mut in_module(BUILD, &game, tree))?;
+    Ok(Checked::Passed(
+        "a program of a fresh module exchanges messages; without the library, or without cgo, its build says why"
+            .into(),
+    ))
 }
 
-/// Takes the library away: the build says so. In another folder, as Go keeps what it has built for the first.
-fn refusal(module: &Path, game: &Path, tree: &Tree) -> Result<(), String> {
-    let own = LIBRARY_SYSTEMS.iter().find(|system| system.target == GLIBC_X86_64.target);
-    let library = module.join("lib").join(own.map_or("", |system| system.go)).join("libskipstone.a");
-    std::fs::remove_file(&library).map_err(|error| format!("{}: {error}", library.display()))?;
-    std::fs::rename(module, game.with_file_name("without"))
-        .map_err(|error| format!("{}: {error}", module.display()))?;
-    process::run(in_module(&["mod", "edit", &format!("-replace={MODULE}=../without")], game, tree))?;
-    let mut has_said_why = false;
-    let build = process::run_reading(in_module(&["build", "-o", "game", "."], game, tree), |line| {
-        has_said_why |= line.contains("#error \"skipstone: lib/ lacks libskipstone.a");
-    });
-    match build {
-        Err(_) if has_said_why => Ok(()),
-        Err(why) => Err(format!("a build without the library fails, and does not say why: {why}")),
-        Ok(()) => Err("a build without the library passes".into()),
+/// A build that fails, and says this.
+fn refuses(why: &str, build: &mut Command) -> Result<(), String> {
+    let output = build.output().map_err(|error| format!("go: {error}"))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if output.status.success() || !said.contains(why) {
+        return Err(format!("a build that has to fail with `{why}` ends with: {said}"));
     }
+    Ok(())
 }
 
 fn in_module(words: &[&str], folder: &Path, tree: &Tree) -> Command {
     let mut go = process::command("go", tree);
     go.current_dir(folder).args(words);
-    go.env("CGO_ENABLED", "1").env("GOPROXY", "off").env("GOFLAGS", "-mod=mod").env("GOWORK", "off");
+    go.env("CGO_ENABLED", "1").env("GOPROXY", "off").env("GOFLAGS", "").env("GOWORK", "off");
     go.env_remove("CGO_LDFLAGS").env_remove("CGO_CFLAGS");
     go
 }
@@ -119,4 +119,5 @@ fn name(release: &Release) -> String {
 }
 
 const MODULE: &str = "github.com/skipstone/skipstone/clients/go";
+const BUILD: &[&str] = &["build", "-o", "game", "."];
 const LINK: &str = "link_release.go";
