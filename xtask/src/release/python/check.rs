@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::names::{name, sources_name};
 use super::wheel::judge;
-use super::{name, sources_name};
 use crate::machine::process;
 use crate::machine::system;
 use crate::machine::tree::Tree;

@@ -2,6 +2,7 @@
 //! that pip builds.
 
 mod check;
+mod names;
 mod wheel;
 
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ use super::third_party::write_licences;
 use super::zig;
 use crate::machine::process;
 use crate::machine::tree::Tree;
+use names::{name, sources_name};
 
 /// One for each system, and one for the sources.
 pub(super) const PARTS: &[Part] = &[
@@ -58,18 +60,6 @@ pub(super) const PARTS: &[Part] = &[
         check: check::sources,
     },
 ];
-
-/// The name of a system's wheel: one for all versions of Python from 3.11 on.
-fn name(system: &System, release: &Release) -> String {
-    let cpu = system.target.split('-').next().unwrap_or_default();
-    let platform = match (system.kind, cpu) {
-        (Kind::Linux, _) => format!("manylinux2014_{cpu}.manylinux_2_17_{cpu}"),
-        (Kind::Windows, _) => "win_amd64".into(),
-        (Kind::MacOs, "aarch64") => "macosx_11_0_arm64".into(),
-        (Kind::MacOs, _) => format!("macosx_11_0_{cpu}"),
-    };
-    format!("skipstone-{}-cp311-abi3-{platform}.whl", release.version)
-}
 
 fn make(system: &System, release: &Release, tree: &Tree) -> Result<Vec<PathBuf>, String> {
     zig::prepare(system, tree)?;
@@ -118,10 +108,6 @@ fn licences(contents: &[Dependency], tree: &Tree) -> Result<(), String> {
         copy(&tree.root().join(own), &folder(tree).join(own))?;
     }
     write_licences(&folder(tree).join("THIRD-PARTY-LICENSES.txt"), contents)
-}
-
-fn sources_name(release: &Release) -> String {
-    format!("skipstone-{}", release.version)
 }
 
 fn maturin(tree: &Tree) -> Command {
