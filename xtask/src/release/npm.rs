@@ -28,6 +28,8 @@ fn make(release: &Release, tree: &Tree) -> Result<Vec<PathBuf>, String> {
     let mut script = web::package_script("build", tree)?;
     build::steady_for_web(&mut script, release, tree);
     process::run(script)?;
+    // Before it is packed into the module.
+    build::check_places(&build::target(release).join(system::WASM).join("web/skipstone_web.wasm"), release, tree)?;
     process::run(web::package_script("size", tree)?)?;
     let stage = release.stage("npm")?;
     let mut pack =
@@ -41,9 +43,6 @@ fn make(release: &Release, tree: &Tree) -> Result<Vec<PathBuf>, String> {
     let contents = dependencies(CONTENTS, tree)?;
     write_licences(&inside.join("THIRD-PARTY-LICENSES.txt"), &contents)?;
     copy(&tree.root().join("CHANGELOG.md"), &inside.join("CHANGELOG.md"))?;
-    for module in ["skipstone.js", "worker.js"] {
-        build::check_places(&inside.join("dist").join(module), release, tree)?;
-    }
     let package = release.artifact(&name);
     archive::tar_gz(&stage, &["package"], &package, release, tree)?;
     let bill = write_bill(&package, &contents, release)?;
