@@ -1,5 +1,5 @@
-"""A native library that does not fit is an ImportError that says why: missing, damaged, for another system or CPU, or of
-another version."""
+"""A native library that does not fit is an ImportError that says why: missing, damaged, for another system or CPU, or
+of another version."""
 
 import struct
 from importlib import machinery, metadata
@@ -56,7 +56,7 @@ def test_a_file_that_is_no_library_is_called_damaged(tmp_path: Path) -> None:
         (elf(40), "Linux on ARM,"),
         (elf(0x1234), "Linux on CPU 4660,"),
         (b"\xcf\xfa\xed\xfe" + struct.pack("<7I", 0x0100000C, 0, 6, 0, 0, 0, 0), "macOS on ARM64,"),
-        (b"MZ" + bytes(58) + struct.pack("<I", 64) + b"PE\0\0" + struct.pack("<H", 0x14C) + bytes(30), "Windows on x86,"),
+        (b"MZ" + bytes(58) + struct.pack("<I", 64) + b"PE\0\0\x4c\x01" + bytes(30), "Windows on x86,"),
     ],
 )
 def test_a_library_of_another_system_or_cpu_names_both(tmp_path: Path, content: bytes, there: str) -> None:

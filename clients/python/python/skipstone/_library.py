@@ -1,5 +1,5 @@
-"""What is wrong with the native library in this package, if anything: missing, damaged, for another system or CPU, or of
-another version. The system's loader tells none of these apart."""
+"""What is wrong with the native library in this package, if anything: missing, damaged, for another system or CPU, or
+of another version. The system's loader tells none of these apart."""
 
 import platform
 import struct
@@ -21,7 +21,8 @@ def fault(version: str | None = None, folder: Path = Path(__file__).parent) -> s
         return _damaged(files[0])
     others = [file for file in sorted(folder.glob("skipstone.*")) if file.suffix in (".so", ".pyd")]
     if others:
-        return _damaged(others[0]) or f"{others[0]} is not a library for this Python, {sys.version.split()[0]}: {_REMEDY}"
+        python = sys.version.split()[0]
+        return _damaged(others[0]) or f"{others[0]} is not a library for this Python, {python}: {_REMEDY}"
     return f"{folder / 'skipstone.abi3.so'}: the native library is missing: {_REMEDY}"
 
 
