@@ -1,4 +1,4 @@
-//go:build !skipstone_shared
+//go:build !skipstone_shared && !skipstone_release
 
 package skipstone
 

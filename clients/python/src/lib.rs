@@ -2,7 +2,7 @@
 //!
 //! `server` and `client` are the objects of a program, each a `handle` that one thread uses at a time; `events` is what
 //! they return; `settings`, `security`, `reconnect` and `impairment` are their parameters; `statistics` and
-//! `driver_stats` are snapshots; `errors` are the exceptions, with the library's texts. `skipstone.pyi` states the
+//! `driver_stats` are snapshots; `errors` are the exceptions, with the library's texts. `__init__.pyi` states the
 //! types, and the tests compare it with this module.
 
 mod arguments;

@@ -2,7 +2,7 @@
 // target wasm32-unknown-unknown.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { deflateRawSync, gzipSync } from "node:zlib";
-import { RUSTFLAGS, WASM, run, targetFolder } from "./cargo.mjs";
+import { WASM, run, targetFolder, withVectors } from "./cargo.mjs";
 
 const args = [
   ...[
@@ -20,7 +20,7 @@ const args = [
   // The protocol needs little stack, and each client has its own memory.
   ...["--", "-C", "link-arg=-zstack-size=131072"],
 ];
-run(args, { env: { ...process.env, RUSTFLAGS } });
+run(args, { env: withVectors() });
 const wasm = readFileSync(`${targetFolder()}/${WASM}/web/skipstone_web.wasm`);
 const packed = deflateRawSync(wasm, { level: 9 }).toString("base64");
 

@@ -13,7 +13,7 @@ const GO: &str = "clients/go/server.go";
 const CSHARP: &str = "clients/unity/com.skipstone.transport/Runtime/Core/ServerConfig.cs";
 const CSHARP_FILL: &str = "clients/unity/com.skipstone.transport/Runtime/Core/Native/Configurations.cs";
 const PYTHON: &str = "clients/python/src/server.rs";
-const PYTHON_TYPES: &str = "clients/python/skipstone.pyi";
+const PYTHON_TYPES: &str = "clients/python/python/skipstone/__init__.pyi";
 
 pub(crate) fn regions() -> Vec<Region> {
     let of = |path, name, lines| Region { path, name, lines };

@@ -13,7 +13,7 @@ const GO: &str = "clients/go/driver_stats.go";
 const CSHARP: &str = "clients/unity/com.skipstone.transport/Runtime/Core/DriverStats.cs";
 const CSHARP_LAYOUT: &str = "clients/unity/com.skipstone.transport/Runtime/Core/Native/NativeFigures.cs";
 const PYTHON: &str = "clients/python/src/driver_stats.rs";
-const PYTHON_TYPES: &str = "clients/python/skipstone.pyi";
+const PYTHON_TYPES: &str = "clients/python/python/skipstone/__init__.pyi";
 
 /// A region of a file for each group.
 macro_rules! each_group {

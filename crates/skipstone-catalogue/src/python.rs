@@ -6,7 +6,7 @@ use crate::text::comment;
 use skipstone_proto::code;
 
 const STATISTICS: &str = "clients/python/src/statistics.rs";
-const TYPES: &str = "clients/python/skipstone.pyi";
+const TYPES: &str = "clients/python/python/skipstone/__init__.pyi";
 
 pub(crate) fn regions() -> Vec<Region> {
     let of = |path, name, lines| Region { path, name, lines };

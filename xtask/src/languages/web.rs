@@ -58,6 +58,14 @@ pub(crate) fn experiment(tree: &Tree) -> Result<Command, String> {
     Ok(script(tree, "experiment"))
 }
 
+/// A script of the package for a release, to be run; `Err` names what it lacks.
+pub(crate) fn package_script(name: &str, tree: &Tree) -> Result<Command, String> {
+    if let Err(Verdict::Failed(why) | Verdict::Skipped(why)) = prepare(tree) {
+        return Err(why);
+    }
+    Ok(script(tree, name))
+}
+
 /// The counts that a script of the package prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Counts {

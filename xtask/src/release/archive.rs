@@ -55,7 +55,7 @@ pub(crate) fn unpack(archive: &Path, folder: &Path, tree: &Tree) -> Result<(), S
     if !archive.is_file() {
         return Err(format!("{} is missing: make it first, without --check", archive.display()));
     }
-    let is_zip = archive.extension().is_some_and(|end| end == "zip" || end == "nupkg");
+    let is_zip = archive.extension().is_some_and(|end| end == "zip" || end == "nupkg" || end == "whl");
     let unpack = if is_zip {
         let mut zip = process::command(system::python(tree).ok_or("no Python 3: install python3")?, tree);
         zip.args(["-m", "zipfile", "-e"]).arg(archive).arg(folder);

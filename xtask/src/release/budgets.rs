@@ -14,12 +14,17 @@ const BUDGETS: &[(&str, u64)] = &[
     ("Skipstone.*.nupkg", 15 * MB),
     ("com.skipstone.transport-*.tgz", 15 * MB),
     ("skipstone-*.crate", 2 * MB),
+    ("skipstone-*.tgz", MB),
+    ("skipstone-*.whl", 5 * MB),
+    ("skipstone-go-*.tar.gz", 30 * MB),
     // The tool.
     ("skipstone-*-windows-*.zip", 30 * MB),
     ("skipstone-*-linux-musl.tar.gz", 30 * MB),
     ("skipstone-*-apple-darwin.tar.gz", 30 * MB),
     ("skipstone_*.deb", 30 * MB),
     ("skipstone-*.oci.tar", 60 * MB),
+    // Python's sources, whose name has nothing but the version.
+    ("skipstone-*.tar.gz", 3 * MB),
 ];
 
 const MB: u64 = 1_000_000;

@@ -28,8 +28,7 @@ pub(crate) fn cargo(system: &System, release: &Release, tree: &Tree) -> Result<C
 pub(crate) fn steady(command: &mut Command, system: &System, release: &Release, tree: &Tree) {
     release.steady(command);
     let places = places(release, tree);
-    let mut flags: Vec<String> =
-        places.iter().map(|(from, to)| format!("--remap-path-prefix={}={to}", from.display())).collect();
+    let mut flags = remapped(&places);
     if system.kind == Kind::Linux {
         flags.push("-Clink-arg=-Wl,--build-id=none".into());
     }
@@ -46,6 +45,18 @@ pub(crate) fn steady(command: &mut Command, system: &System, release: &Release, 
     for language in ["CFLAGS", "CXXFLAGS"] {
         command.env(format!("{language}_{target}"), flags.join(" "));
     }
+}
+
+/// The same for WebAssembly, which has neither a linker nor a C compiler of its own, in a command that adds flags to
+/// these.
+pub(crate) fn steady_for_web(command: &mut Command, release: &Release, tree: &Tree) {
+    release.steady(command);
+    command.env("CARGO_TARGET_DIR", target(release)).env("CARGO_INCREMENTAL", "0");
+    command.env("CARGO_ENCODED_RUSTFLAGS", remapped(&places(release, tree)).join("\u{1f}")).env_remove("RUSTFLAGS");
+}
+
+fn remapped(places: &[(PathBuf, &'static str)]) -> Vec<String> {
+    places.iter().map(|(from, to)| format!("--remap-path-prefix={}={to}", from.display())).collect()
 }
 
 /// Where the artifacts of a build for that system are.
@@ -93,7 +104,7 @@ fn places(release: &Release, tree: &Tree) -> Vec<(PathBuf, &'static str)> {
 }
 
 /// Apart from the folder of development: its flags differ.
-fn target(release: &Release) -> PathBuf {
+pub(crate) fn target(release: &Release) -> PathBuf {
     release.work.join("target")
 }
 

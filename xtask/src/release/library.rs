@@ -26,8 +26,7 @@ pub(crate) struct Library {
 pub(crate) fn library(system: &System, release: &Release, tree: &Tree) -> Result<Library, String> {
     let mut cargo = build::cargo(system, release, tree)?;
     cargo.args(["--package", "skipstone-ffi"]);
-    cargo.env("CARGO_PROFILE_RELEASE_LTO", "fat").env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1");
-    cargo.env("CARGO_PROFILE_RELEASE_DEBUG", "line-tables-only").env("CARGO_PROFILE_RELEASE_STRIP", "none");
+    small(&mut cargo);
     if system.kind == Kind::MacOs {
         // Debug data stay in object files there, until this program collects them.
         system::program("dsymutil", "llvm", "the library for macOS has no debug data", tree).map_or(Ok(()), Err)?;
@@ -38,6 +37,12 @@ pub(crate) fn library(system: &System, release: &Release, tree: &Tree) -> Result
     build::check_places(&library.shared, release, tree)?;
     build::check_places(&library.folder.join(STATIC), release, tree)?;
     Ok(library)
+}
+
+/// How libraries are built: in one piece. With another profile, cargo would compile all crates again.
+pub(crate) fn small(cargo: &mut Command) {
+    cargo.env("CARGO_PROFILE_RELEASE_LTO", "fat").env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1");
+    cargo.env("CARGO_PROFILE_RELEASE_DEBUG", "line-tables-only").env("CARGO_PROFILE_RELEASE_STRIP", "none");
 }
 
 /// Separates what programs load from what debuggers read.

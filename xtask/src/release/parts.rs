@@ -1,12 +1,12 @@
 //! The parts of a release, in the order in which they are made.
 
 use super::plan::Part;
-use super::{c, crates, csharp, emulated, notes, tool, unity};
+use super::{c, crates, csharp, emulated, go, notes, npm, python, tool, unity};
 
 /// All of them.
 pub(super) fn all() -> impl Iterator<Item = &'static Part> {
-    let parts = [tool::PARTS, c::PARTS, csharp::PARTS, unity::PARTS, crates::PARTS, notes::PARTS, emulated::PARTS];
-    parts.into_iter().flatten()
+    let native = [tool::PARTS, c::PARTS, csharp::PARTS, unity::PARTS, python::PARTS, go::PARTS, npm::PARTS];
+    native.into_iter().chain([crates::PARTS, notes::PARTS, emulated::PARTS]).flatten()
 }
 
 /// Those that `--only` names, a comma between two, in the order of the list. A name stands for all that begin with it

@@ -9,6 +9,8 @@ pub(crate) struct System {
     pub(crate) kind: Kind,
     /// .NET's runtime id.
     pub(crate) dotnet: &'static str,
+    /// Go's names of the system and the CPU.
+    pub(crate) go: &'static str,
 }
 
 /// What differs between systems.
@@ -40,23 +42,30 @@ impl System {
     }
 }
 
-const fn system(target: &'static str, zigbuild: &'static str, kind: Kind, dotnet: &'static str) -> System {
-    System { target, zigbuild, kind, dotnet }
+const fn system(
+    target: &'static str,
+    zigbuild: &'static str,
+    kind: Kind,
+    dotnet: &'static str,
+    go: &'static str,
+) -> System {
+    System { target, zigbuild, kind, dotnet, go }
 }
 
 pub(crate) const LINUX_X86_64: System =
-    system("x86_64-unknown-linux-musl", "x86_64-unknown-linux-musl", Kind::Linux, "linux-musl-x64");
+    system("x86_64-unknown-linux-musl", "x86_64-unknown-linux-musl", Kind::Linux, "linux-musl-x64", "linux_amd64");
 pub(crate) const LINUX_AARCH64: System =
-    system("aarch64-unknown-linux-musl", "aarch64-unknown-linux-musl", Kind::Linux, "linux-musl-arm64");
+    system("aarch64-unknown-linux-musl", "aarch64-unknown-linux-musl", Kind::Linux, "linux-musl-arm64", "linux_arm64");
 pub(crate) const WINDOWS_X86_64: System =
-    system("x86_64-pc-windows-gnu", "x86_64-pc-windows-gnu", Kind::Windows, "win-x64");
+    system("x86_64-pc-windows-gnu", "x86_64-pc-windows-gnu", Kind::Windows, "win-x64", "windows_amd64");
 pub(crate) const MACOS_AARCH64: System =
-    system("aarch64-apple-darwin", "aarch64-apple-darwin", Kind::MacOs, "osx-arm64");
-pub(crate) const MACOS_X86_64: System = system("x86_64-apple-darwin", "x86_64-apple-darwin", Kind::MacOs, "osx-x64");
+    system("aarch64-apple-darwin", "aarch64-apple-darwin", Kind::MacOs, "osx-arm64", "darwin_arm64");
+pub(crate) const MACOS_X86_64: System =
+    system("x86_64-apple-darwin", "x86_64-apple-darwin", Kind::MacOs, "osx-x64", "darwin_amd64");
 pub(crate) const GLIBC_X86_64: System =
-    system("x86_64-unknown-linux-gnu", "x86_64-unknown-linux-gnu.2.17", Kind::Linux, "linux-x64");
+    system("x86_64-unknown-linux-gnu", "x86_64-unknown-linux-gnu.2.17", Kind::Linux, "linux-x64", "linux_amd64");
 pub(crate) const GLIBC_AARCH64: System =
-    system("aarch64-unknown-linux-gnu", "aarch64-unknown-linux-gnu.2.17", Kind::Linux, "linux-arm64");
+    system("aarch64-unknown-linux-gnu", "aarch64-unknown-linux-gnu.2.17", Kind::Linux, "linux-arm64", "linux_arm64");
 
 /// Those of the libraries, which a program of any Linux loads: they are linked with its glibc.
 pub(crate) const LIBRARY_SYSTEMS: [System; 5] =

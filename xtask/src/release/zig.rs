@@ -9,8 +9,8 @@ use crate::machine::tree::Tree;
 
 use super::systems::System;
 
-/// Both come from PyPI.
-const PACKAGES: [&str; 2] = ["ziglang==0.14.1", "cargo-zigbuild==0.24.1"];
+/// From PyPI. maturin makes wheels of what they build.
+const PACKAGES: [&str; 3] = ["ziglang==0.14.1", "cargo-zigbuild==0.24.1", "maturin==1.16.0"];
 
 /// Adds what is missing to build for that system. The error has the remedy.
 pub(crate) fn prepare(system: &System, tree: &Tree) -> Result<(), String> {

@@ -1,4 +1,4 @@
-// The package's folder over HTTP, as a page's server would have it.
+// A folder over HTTP, as a page's server would have it.
 
 import { createServer, type Server } from "node:http";
 import { readFile } from "node:fs/promises";
@@ -18,11 +18,11 @@ export interface Site {
   close(): Promise<void>;
 }
 
-/** Serves files of the package; `policy` is the Content-Security-Policy of its pages. */
-export async function serveSite(policy?: string): Promise<Site> {
+/** Serves files of a folder, or of the package; `policy` is the Content-Security-Policy of its pages. */
+export async function serveSite(policy?: string, root = ROOT): Promise<Site> {
   const server = createServer((request, response) => {
     const path = normalize(decodeURIComponent(new URL(request.url ?? "/", "http://site").pathname));
-    readFile(join(ROOT, path)).then(
+    readFile(join(root, path)).then(
       (content) => {
         const headers: Record<string, string> = {
           "content-type": TYPES[extname(path)] ?? "application/octet-stream",

@@ -34,7 +34,13 @@ fn every_statistic_is_in_every_language() {
             "\n    }",
             pascal,
         ),
-        Shown::new("Python's types", "clients/python/skipstone.pyi", "\nclass Stats:", "\n@final", str::to_owned),
+        Shown::new(
+            "Python's types",
+            "clients/python/python/skipstone/__init__.pyi",
+            "\nclass Stats:",
+            "\n@final",
+            str::to_owned,
+        ),
         Shown::new("Python", "clients/python/src/statistics.rs", "pub(crate) struct Stats {", "\n}", str::to_owned),
     ];
     for counter in stats() {
@@ -65,7 +71,13 @@ fn every_counter_of_a_driver_is_in_every_language() {
             Shown::new("Go", "clients/go/driver_stats.go", &go_type, "\n}", go),
             Shown::new("C#", CSHARP, &csharp, "\n    }", pascal),
             Shown::new("Python", "clients/python/src/driver_stats.rs", &python, "\n}", str::to_owned),
-            Shown::new("Python's types", "clients/python/skipstone.pyi", &typed, "\n@final", str::to_owned),
+            Shown::new(
+                "Python's types",
+                "clients/python/python/skipstone/__init__.pyi",
+                &typed,
+                "\n@final",
+                str::to_owned,
+            ),
         ] {
             surface.expect(member.name);
         }
@@ -118,7 +130,7 @@ fn every_close_code_is_in_every_language() {
     const C: &str = "crates/skipstone-ffi/include/skipstone.h";
     const RUST: &str = "crates/skipstone-ffi/src/types/numbers.rs";
     const CSHARP: &str = "clients/unity/com.skipstone.transport/Runtime/Core/Event.cs";
-    const PYTHON: &str = "clients/python/skipstone.pyi";
+    const PYTHON: &str = "clients/python/python/skipstone/__init__.pyi";
     let surfaces = [
         Shown::new("C", C, "enum SkipstoneCloseCode\n", "}", |name| format!("SKIPSTONE_CLOSE_CODE_{name}")),
         Shown::new("C's Rust", RUST, "enum SkipstoneCloseCode {", "\n}", |name| pascal(&name.to_lowercase())),
@@ -149,7 +161,13 @@ fn every_setting_of_a_server_is_in_every_language() {
     let surfaces = [
         Shown::new("Go", "clients/go/server.go", "type ServerConfig struct {", "\n}", go),
         Shown::new("C#", CSHARP, "public sealed class ServerConfig", "\u{0}", pascal),
-        Shown::new("Python's types", "clients/python/skipstone.pyi", "class Server:", "-> Self", str::to_owned),
+        Shown::new(
+            "Python's types",
+            "clients/python/python/skipstone/__init__.pyi",
+            "class Server:",
+            "-> Self",
+            str::to_owned,
+        ),
         Shown::new("Python", "clients/python/src/server.rs", "fn start(", "-> PyResult", str::to_owned),
         Shown::new("the guide", "docs/guide/reference.md", "## Settings of a server", "## Close codes", str::to_owned),
     ];
@@ -179,7 +197,13 @@ fn every_setting_is_in_every_language() {
         Shown::new("C", C, "typedef struct SkipstoneServerConfig {", "}", c),
         Shown::new("Go", "clients/go/server.go", "type ServerConfig struct {", "\n}", go),
         Shown::new("C#", CSHARP, "public sealed class ServerConfig", "\u{0}", pascal),
-        Shown::new("Python's types", "clients/python/skipstone.pyi", "class Settings:", "-> Self", str::to_owned),
+        Shown::new(
+            "Python's types",
+            "clients/python/python/skipstone/__init__.pyi",
+            "class Settings:",
+            "-> Self",
+            str::to_owned,
+        ),
         Shown::new("Python", "clients/python/src/settings.rs", "impl Settings {", "-> Self", str::to_owned),
         Shown::new("the browser", "clients/web/src/settings.ts", "export interface ServerSettings", "\n}", camel),
         Shown::new("the guide", "docs/guide/reference.md", "## Settings", "## Close codes", str::to_owned),

@@ -28,6 +28,27 @@ pub(crate) fn check_format(system: &System, file: &Path, release: &Release, tree
     }
 }
 
+/// For a library that a program loads by its path, such as a module of Python: it exports that function, and the oldest
+/// system that the release promises loads it.
+pub(crate) fn check_loaded(system: &System, file: &Path, function: &str, tree: &Tree) -> Result<String, String> {
+    system::program("llvm-readobj", "llvm", "formats cannot be read", tree).map_or(Ok(()), Err)?;
+    if !exported(system, file, tree)?.iter().any(|name| name == function) {
+        return Err(format!("{} does not export {function}", file.display()));
+    }
+    match system.kind {
+        Kind::Linux => {
+            let text = read("llvm-readobj", ELF, file, tree)?;
+            oldest_linux(system, &text, file).map(|said| format!("ELF: {function}, {said}"))
+        }
+        Kind::Windows => Ok(format!("PE: {function}")),
+        Kind::MacOs => {
+            let text = read("llvm-objdump", MACH_O, file, tree)?;
+            let said = judge(&text, system.target).map_err(|why| format!("{}: {why}", file.display()))?;
+            Ok(format!("Mach-O: {function}, {said}"))
+        }
+    }
+}
+
 fn exported(system: &System, file: &Path, tree: &Tree) -> Result<Vec<String>, String> {
     let listed = match system.kind {
         Kind::Linux => {
@@ -42,13 +63,18 @@ fn exported(system: &System, file: &Path, tree: &Tree) -> Result<Vec<String>, St
     Ok(names.map(plain).collect())
 }
 
-/// The name in programs that are linked with it, the newest glibc that it asks for, and the pages that it fits.
+/// The name in programs that are linked with it, and what [`oldest_linux`] reads.
 fn elf(system: &System, file: &Path, tree: &Tree) -> Result<String, String> {
-    let text = read("llvm-readobj", &["--dynamic-table", "--version-info", "--program-headers"], file, tree)?;
+    let text = read("llvm-readobj", ELF, file, tree)?;
     if !text.contains("[libskipstone.so]") {
         return Err(format!("{}: its SONAME is not libskipstone.so", file.display()));
     }
-    let newest = glibc(&text).ok_or("it asks for no version of glibc")?;
+    oldest_linux(system, &text, file).map(|said| format!("SONAME, {said}"))
+}
+
+/// The newest glibc that it asks for, and the pages that it fits.
+fn oldest_linux(system: &System, text: &str, file: &Path) -> Result<String, String> {
+    let newest = glibc(text).ok_or("it asks for no version of glibc")?;
     if newest > GLIBC {
         return Err(format!(
             "{} asks for glibc {}.{}, newer than {}.{}",
@@ -61,11 +87,11 @@ fn elf(system: &System, file: &Path, tree: &Tree) -> Result<String, String> {
     }
     // Linux on AArch64 may have pages of 64 KB, where a smaller alignment is not loaded.
     let least = if system.target.starts_with("aarch64") { 65_536 } else { 4_096 };
-    let least_found = alignments(&text).min().unwrap_or(0);
+    let least_found = alignments(text).min().unwrap_or(0);
     if least_found < least {
         return Err(format!("{}: its segments are aligned to {least_found} bytes, not to {least}", file.display()));
     }
-    Ok(format!("SONAME, glibc {}.{}, pages of {} KB", newest.0, newest.1, least_found / 1_024))
+    Ok(format!("glibc {}.{}, pages of {} KB", newest.0, newest.1, least_found / 1_024))
 }
 
 /// The newest `GLIBC_2.17`.
@@ -86,7 +112,7 @@ fn alignments(text: &str) -> impl Iterator<Item = u64> {
 
 /// Its install name, and what [`judge`] reads.
 fn mach_o(system: &System, file: &Path, tree: &Tree) -> Result<String, String> {
-    let text = read("llvm-objdump", &["--macho", "--private-headers"], file, tree)?;
+    let text = read("llvm-objdump", MACH_O, file, tree)?;
     if !text.contains("name @rpath/libskipstone.dylib ") {
         return Err(format!("{}: its install name is not @rpath/libskipstone.dylib", file.display()));
     }
@@ -99,6 +125,9 @@ fn read(program: &str, arguments: &[&str], file: &Path, tree: &Tree) -> Result<S
     command.args(arguments).arg(file);
     process::output(command).ok_or_else(|| format!("{program} cannot read {}", file.display()))
 }
+
+const ELF: &[&str] = &["--dynamic-table", "--version-info", "--program-headers"];
+const MACH_O: &[&str] = &["--macho", "--private-headers"];
 
 /// That of Red Hat Enterprise Linux 7, and of manylinux2014.
 const GLIBC: (u32, u32) = (2, 17);

@@ -2,7 +2,7 @@
 //! debug data.
 
 mod check;
-mod format;
+pub(super) mod format;
 mod unpacked;
 
 use std::path::PathBuf;
@@ -89,6 +89,11 @@ fn make(system: &System, release: &Release, tree: &Tree) -> Result<Vec<PathBuf>,
 pub(super) fn shared_library(system: &System, release: &Release, tree: &Tree) -> Result<PathBuf, String> {
     let folder = if system.kind == Kind::Windows { "bin" } else { "lib" };
     Ok(unpacked(system, release, tree)?.join(folder).join(system.shared("skipstone")))
+}
+
+/// The static library in the same archive.
+pub(super) fn static_library(system: &System, release: &Release, tree: &Tree) -> Result<PathBuf, String> {
+    Ok(unpacked(system, release, tree)?.join("lib/libskipstone.a"))
 }
 
 /// The crates in the library, for bills of materials.

@@ -8,8 +8,25 @@ mod image;
 mod manual;
 mod program;
 
-use super::plan::Part;
+use std::path::PathBuf;
+
+use super::archive::unpack;
+use super::plan::{Part, Release};
 use super::systems::{LINUX_AARCH64, LINUX_X86_64, MACOS_AARCH64, MACOS_X86_64, WINDOWS_X86_64};
+use crate::machine::tree::Tree;
+
+/// The tool in this release's archive for this machine, for the checks of other parts: as their server. SKIPSTONE_BIN
+/// names another one, to try such a part alone.
+pub(super) fn program_here(release: &Release, tree: &Tree) -> Result<PathBuf, String> {
+    if let Some(own) = std::env::var_os("SKIPSTONE_BIN") {
+        return Ok(PathBuf::from(own));
+    }
+    let system = if cfg!(target_arch = "aarch64") { &LINUX_AARCH64 } else { &LINUX_X86_64 };
+    let (folder, name) = (release.stage("check/server")?, archived::name(system, release));
+    unpack(&release.artifact(&format!("{name}.{}", system.archive())), &folder, tree)
+        .map_err(|why| format!("{why}; or name a built tool by SKIPSTONE_BIN"))?;
+    Ok(folder.join(name).join(system.program("skipstone")))
+}
 
 /// One for each system and kind of artifact.
 pub(super) const PARTS: &[Part] = &[
