@@ -63,7 +63,7 @@ fn section<'a>(change_log: &'a str, version: &str) -> Option<&'a str> {
     Some(below.split("\n## [").next().unwrap_or(below))
 }
 
-/// Whether the change log has the section of one version alone, beside [Unreleased].
+/// Whether the change log has the section of one version alone, beside `[Unreleased]`.
 fn is_first(change_log: &str) -> bool {
     change_log.matches("\n## [").count() - change_log.matches("\n## [Unreleased]").count() <= 1
 }

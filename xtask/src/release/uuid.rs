@@ -5,10 +5,15 @@ use std::path::Path;
 
 use super::plan::Release;
 
-/// Replaces it by one of the commit and of what is built. A signature must be made anew after it.
+/// Replaces it by one of the commit and of what is built. A signature must be made anew after it. A program for Windows
+/// may have none, as it has no debug data.
 pub(crate) fn replace(file: &Path, built: &str, release: &Release) -> Result<(), String> {
     let mut bytes = std::fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
-    let place = if bytes.starts_with(b"MZ") { on_windows(&bytes) } else { on_macos(&bytes) };
+    let is_windows = bytes.starts_with(b"MZ");
+    let place = if is_windows { on_windows(&bytes) } else { on_macos(&bytes) };
+    if is_windows && place.is_none() && !bytes.windows(4).any(|mark| mark == b"RSDS") {
+        return Ok(());
+    }
     let place = place.ok_or_else(|| format!("{} has neither an LC_UUID nor a build id", file.display()))?;
     bytes[place..place + LENGTH].copy_from_slice(&uuid(&release.revision, built));
     std::fs::write(file, bytes).map_err(|error| format!("{}: {error}", file.display()))

@@ -43,7 +43,7 @@ pub(super) fn miss(expression: &str, of: &str, actual: Option<f64>) -> String {
 /// The words of a command line, of which some are in single quotes.
 fn words(line: &str) -> Result<Vec<String>, String> {
     let parts: Vec<&str> = line.split('\'').collect();
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return Err("a quote of the line that runs it is not closed".into());
     }
     let mut words = Vec::new();
