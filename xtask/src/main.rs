@@ -66,7 +66,6 @@ fn run(command: &str, mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
         "siege" => programs::siege::siege(arguments, tree),
         "soak" => programs::soak::soak(arguments, tree),
         "swarm" => protocol::swarm::swarm(arguments, tree),
-        "plans" => programs::plans::plans(arguments, tree),
         "sweep" => programs::sweep::sweep(arguments, tree),
         "vectors" => {
             arguments.expect_end()?;
@@ -126,8 +125,6 @@ cargo xtask: what continuous integration and contributors run
   cargo xtask swarm --seeds A..B      simulated runs with the seeds from A up to, not including, B; optimised build
   cargo xtask sweep --seeds A..B      random paths and workloads by seed, judged by rules and compared with other
                                       libraries; --help says more
-  cargo xtask plans [--seeds N] [NAME]...
-                                      each plan as its first lines say, and the thresholds that it misses
   cargo xtask instructions [--update] instructions of the hot paths, counted by callgrind, compared with the last ones
   cargo xtask install-c PREFIX        the C library, its headers and its files for CMake and pkg-config; optimised build
   cargo xtask csharp test [NAME]...   the C# client's tests on Mono and on .NET 8 whose names contain one of the words

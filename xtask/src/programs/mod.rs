@@ -8,7 +8,6 @@ pub(crate) mod fleet;
 pub(crate) mod flood;
 pub(crate) mod image;
 pub(crate) mod joins;
-pub(crate) mod plans;
 pub(crate) mod siege;
 pub(crate) mod soak;
 pub(crate) mod sweep;

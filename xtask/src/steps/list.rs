@@ -7,7 +7,7 @@ use crate::languages::{agones, c, csharp, dashboard, go, interop, python, web, w
 use crate::machine::tree::Tree;
 use crate::machine::verdict::Verdict;
 use crate::machine::{files, process, system, test_programs};
-use crate::programs::{databases, deploy, external, fleet, plans, sweep};
+use crate::programs::{databases, deploy, external, fleet, sweep};
 use crate::protocol::{instructions, vectors, wireshark};
 use crate::rules::{claims, docs, features, layering, licences, local_paths, package, purity, snippets};
 
@@ -204,14 +204,6 @@ pub(super) const STEPS: &[Step] = &[
         lane: Lane::Waits,
         after: &["programs"],
         run: |tree, _| sweep::step(tree),
-    },
-    Step {
-        name: "plans",
-        about: "each plan, run as its first lines say, misses those of its thresholds that it says, and no other",
-        is_fast: false,
-        lane: Lane::Waits,
-        after: &["programs"],
-        run: |tree, _| plans::step(tree),
     },
     Step {
         name: "dashboard",
