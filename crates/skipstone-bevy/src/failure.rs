@@ -33,9 +33,10 @@ impl std::error::Error for DriverFailed {}
 pub(crate) struct Reported(bool);
 
 impl Reported {
-    /// The failure, the first time that it is seen. A resource that replaced another one has not failed yet.
+    /// The failure, the first time that it is seen. A resource that was inserted, or that replaced another one and has
+    /// not failed, begins anew.
     pub(crate) fn first(&mut self, is_new: IsNew, side: Side, failure: Option<String>) -> Option<DriverFailed> {
-        self.0 &= !is_new.0;
+        self.0 &= !is_new.0 && failure.is_some();
         let reason = failure.filter(|_| !self.0)?;
         self.0 = true;
         Some(DriverFailed { side, reason })

@@ -70,6 +70,13 @@ pub(crate) fn command(program: &str, tree: &Tree) -> Command {
     command
 }
 
+/// The same, ended after this many seconds: what should end by itself may hang.
+pub(crate) fn bounded(seconds: u32, program: &str, tree: &Tree) -> Command {
+    let mut command = command("timeout", tree);
+    command.arg(seconds.to_string()).arg(program);
+    command
+}
+
 /// Runs it with our own output. `Err` gives the error in one line.
 pub(crate) fn run(mut command: Command) -> Result<(), String> {
     // At a terminal it may draw. Elsewhere its output is read, to be repeated if it fails.

@@ -13,7 +13,7 @@ const BUDGETS: &[(&str, u64)] = &[
     ("skipstone-c-*", 12 * MB),
     ("Skipstone.*.nupkg", 15 * MB),
     ("com.skipstone.transport-*.tgz", 15 * MB),
-    ("skipstone-*.crate", 2 * MB),
+    ("skipstone*.crate", 2 * MB),
     ("skipstone-*.tgz", MB),
     ("skipstone-*.whl", 5 * MB),
     ("skipstone-go-*.tar.gz", 30 * MB),

@@ -28,7 +28,7 @@ fn check(system: &System, tree: &Tree) -> Result<Checked, String> {
     zig::prepare(system, tree)?;
     let mut all = Tally::default();
     for (package, flags, tests) in LIBRARIES {
-        let mut cargo = process::command(&zig::zigbuild(tree).to_string_lossy(), tree);
+        let mut cargo = process::bounded(SECONDS_MAX, &zig::zigbuild(tree).to_string_lossy(), tree);
         cargo.args(["test", "--locked", "--no-fail-fast", "--target", system.target, "--package", package]);
         cargo.args(*flags).arg("--").args(*tests);
         let target = system.target.to_uppercase().replace('-', "_");
@@ -42,6 +42,8 @@ fn check(system: &System, tree: &Tree) -> Result<Checked, String> {
     Ok(Checked::Passed(format!("{} tests of the libraries pass under {EMULATOR}", all.passed)))
 }
 
+/// For building and running the tests of one package.
+const SECONDS_MAX: u32 = 1_800;
 const EMULATOR: &str = "qemu-aarch64-static";
 
 /// Packages, cargo's flags, and those of the test program.

@@ -82,7 +82,7 @@ fn check(release: &Release, tree: &Tree) -> Result<Checked, String> {
     let replace = format!("-replace={MODULE}=../{name}");
     process::run(in_module(&["mod", "edit", &require, &replace], &game, tree))?;
     process::run(in_module(BUILD, &game, tree))?;
-    process::run(process::command(&game.join("game").to_string_lossy(), tree))?;
+    process::run(process::bounded(60, &game.join("game").to_string_lossy(), tree))?;
     refuses("needs_cgo__install_a_C_compiler", in_module(BUILD, &game, tree).env("CGO_ENABLED", "0"))?;
     // In another folder, as Go keeps what it has built for the first.
     let (module, without) = (place.path().join(&name), place.path().join("without"));

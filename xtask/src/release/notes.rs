@@ -48,7 +48,7 @@ fn text(change_log: &str, release: &Release) -> Result<String, String> {
     let section = section(change_log, version).or_else(|| section(change_log, "Unreleased"));
     let section = section.ok_or("CHANGELOG.md has neither a section of this version nor [Unreleased]")?;
     let changes = breaking(section);
-    let upgrade = match (is_first(change_log), changes.is_empty()) {
+    let upgrade = match (is_first(change_log, version), changes.is_empty()) {
         (true, _) => "This is the first release.\n".to_owned(),
         (false, true) => "Nothing has to be changed.\n".to_owned(),
         (false, false) => changes.concat(),
@@ -63,9 +63,10 @@ fn section<'a>(change_log: &'a str, version: &str) -> Option<&'a str> {
     Some(below.split("\n## [").next().unwrap_or(below))
 }
 
-/// Whether the change log has the section of one version alone, beside `[Unreleased]`.
-fn is_first(change_log: &str) -> bool {
-    change_log.matches("\n## [").count() - change_log.matches("\n## [Unreleased]").count() <= 1
+/// Whether the change log has no section of another version.
+fn is_first(change_log: &str, version: &str) -> bool {
+    let own = ["Unreleased", version].map(|own| format!("{own}]"));
+    change_log.split("\n## [").skip(1).all(|section| own.iter().any(|own| section.starts_with(own)))
 }
 
 /// The items that ask users for a change: those below "Breaking", those that say so, and those about the wire.
@@ -109,6 +110,7 @@ UPGRADE
 
 ```sh
 sha256sum --check --ignore-missing SHA256SUMS
+# If the release has SHA256SUMS.sig:
 ssh-keygen -Y verify -n skipstone-release -f ALLOWED_SIGNERS -I IDENTITY -s SHA256SUMS.sig < SHA256SUMS
 ```
 
@@ -167,5 +169,6 @@ mod tests {
         assert!(text(first, &release).is_ok_and(|text| text.contains("first release") && !text.contains("Old")));
         let of_second = Release { version: "0.2.0".into(), ..Release::for_tests("work".into()) };
         assert!(text(LOG, &of_second).is_ok_and(|text| text.contains("setting 11") && !text.contains("Later")));
+        assert!(!is_first("# Changelog\n\n## [Unreleased]\n\n## [0.1.0]\n", "0.2.0"), "an untagged try of the second");
     }
 }

@@ -99,7 +99,9 @@ fn missing(Described { folder, package }: &Described, has: impl Fn(&str) -> bool
 
 /// docs.rs documents the default features, and those that the manifest asks for.
 fn documents_features(package: &Package) -> bool {
-    package.features.keys().all(|name| name == "default") || !package.metadata["docs"]["rs"].is_null()
+    let asked = &package.metadata["docs"]["rs"];
+    let says = !asked["features"].is_null() || !asked["all-features"].is_null();
+    package.features.keys().all(|name| name == "default") || says
 }
 
 const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];

@@ -59,8 +59,9 @@ impl Earlier {
     /// Reads a result for the settings of these seeds; the message says why the two cannot be compared.
     pub(super) fn read(path: &str, seeds: &Range<u64>, minutes: f64, loss_seeds: u64) -> Result<Earlier, String> {
         let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {path}: {error}"))?;
-        let earlier: Earlier = serde_json::from_str(&text)
-            .map_err(|error| format!("{path} is not a whole result of `skipstone sweep --json`: {error}"))?;
+        let earlier: Earlier = serde_json::from_str(&text).map_err(|error| {
+            format!("{path} is not a whole result of this or a newer build's `skipstone sweep --json`: {error}")
+        })?;
         earlier.check(seeds, minutes, loss_seeds).map_err(|why| format!("{path} cannot be compared: {why}"))?;
         Ok(earlier)
     }

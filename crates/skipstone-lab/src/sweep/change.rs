@@ -56,8 +56,8 @@ pub(crate) struct FigureChange {
 const POINTS: f64 = 1.0;
 
 impl RuleChange {
-    /// Whether it is kept in fewer settings, by more than a percentage point.
+    /// Whether it is kept in fewer settings, by more than a percentage point, or applies to none any more.
     pub(super) fn is_worse(&self) -> bool {
-        self.now_of > 0 && self.now < self.before - POINTS
+        self.before_of > 0 && self.now < self.before - POINTS
     }
 }

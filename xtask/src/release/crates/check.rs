@@ -45,9 +45,8 @@ pub(super) fn file_name(name: &str, release: &Release) -> String {
 
 /// The program runs forever: it is ended after some seconds.
 fn first_words(program: &Path, tree: &Tree) -> Result<String, String> {
-    let mut run = process::command("timeout", tree);
-    run.arg("5").arg(program);
-    let output = run.output().map_err(|error| format!("timeout: {error}"))?;
+    let output =
+        process::bounded(5, &program.to_string_lossy(), tree).output().map_err(|error| format!("timeout: {error}"))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let first = text.lines().next().map(str::to_owned);
     first.ok_or_else(|| format!("no message in 5 s: {}", String::from_utf8_lossy(&output.stderr).trim()))

@@ -15,10 +15,15 @@ pub(super) fn go(folder: &Path) -> Result<Lines, String> {
 }
 
 pub(super) fn python(folder: &Path) -> Result<Lines, String> {
+    let stubs = read(folder, PYTHON_STUBS).or_else(|_| read(folder, PYTHON_STUBS_BEFORE))?;
     let mut lines = Lines::new();
-    outline(&without_docstrings(&read(folder, "clients/python/skipstone.pyi")?), python_line, &mut lines);
+    outline(&without_docstrings(&stubs), python_line, &mut lines);
     Ok(lines)
 }
+
+const PYTHON_STUBS: &str = "clients/python/python/skipstone/__init__.pyi";
+/// Where they were when the module was a single file.
+const PYTHON_STUBS_BEFORE: &str = "clients/python/skipstone.pyi";
 
 /// A line of a source: a public name, or the beginning of a type.
 #[derive(Default)]

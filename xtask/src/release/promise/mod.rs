@@ -135,6 +135,16 @@ mod tests {
     };
 
     #[test]
+    fn every_promise_of_this_tree_has_lines_and_a_number() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is in the root");
+        for promise in PROMISES {
+            let lines = (promise.lines)(root).unwrap_or_else(|why| panic!("{}: {why}", promise.name));
+            assert!(lines.len() > 100, "{} has only {} lines", promise.name, lines.len());
+            assert!((promise.number)(root).is_ok_and(|number| !number.is_empty()), "{}", promise.name);
+        }
+    }
+
+    #[test]
     fn a_line_may_go_only_with_a_higher_number_and_may_be_added_without() {
         let folder = std::env::temp_dir().join(format!("skipstone-promise-{}", std::process::id()));
         let tree = |name: &str, words: &str| {

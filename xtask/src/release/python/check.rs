@@ -61,7 +61,7 @@ fn pip(python: &Path, options: &[&str], package: &Path, tree: &Tree) -> Command 
 fn first_program(python: &Path, place: &Path, tree: &Tree) -> Result<(), String> {
     let program = place.join("echo.py");
     copy(&tree.root().join("clients/python/examples/echo.py"), &program)?;
-    let mut run = process::command(&python.to_string_lossy(), tree);
+    let mut run = process::bounded(60, &python.to_string_lossy(), tree);
     run.current_dir(place).arg("-I").arg(&program);
     process::run(run)
 }
