@@ -15,6 +15,8 @@ fn each_message_published_while_the_server_restarts_arrives_or_is_reported() {
     for round in 0..40 {
         match round {
             10 | 25 => {
+                // One outage after the other: the bus may still be on its way back from the first.
+                wait_until(&bus, |state| state == BusState::Connected);
                 let stats = bus.stats();
                 on_their_way += accepted - stats.confirmed - stats.unconfirmed;
                 server.kill();
@@ -47,8 +49,12 @@ fn each_message_published_while_the_server_restarts_arrives_or_is_reported() {
 }
 
 fn wait_until_away(bus: &Bus) {
+    wait_until(bus, |state| state != BusState::Connected);
+}
+
+fn wait_until(bus: &Bus, is_so: impl Fn(BusState) -> bool) {
     let deadline = Instant::now() + PATIENCE;
-    while bus.state() == BusState::Connected {
+    while !is_so(bus.state()) {
         assert!(Instant::now() < deadline, "{:?}", bus.stats());
         std::thread::sleep(Duration::from_millis(1));
     }
