@@ -35,7 +35,7 @@ impl SkipstoneMultiplayerPeer {
     #[signal]
     fn peer_left(id: i64, reason: GString);
 
-    /// Serves at an address and port (`0.0.0.0:7777`, `[::]:7777`), for at most so many clients. The certificate is
+    /// Serves at an address and port (`0.0.0.0:7777`, `[::]:7777`), for up to `max_clients` clients. The certificate is
     /// generated: clients need the URL with its fingerprint, which `get_url` returns.
     #[func]
     fn create_server(&mut self, listen: GString, max_clients: u32) -> Error {

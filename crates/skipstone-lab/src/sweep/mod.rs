@@ -65,8 +65,8 @@ pub struct SweepArguments {
     /// schema/sweep.schema.json
     #[arg(long, value_name = "FILE")]
     json: Option<String>,
-    /// Compare with this result of another build, made by --json with the same --seeds, --minutes, --loss-seeds and --transports: each
-    /// rule, and each setting's figures that differ by more than chance explains
+    /// Compare with this result of another build, made by --json with the same --seeds, --minutes, --loss-seeds and
+    /// --transports: each rule, and each setting's figures that differ by more than chance explains
     #[arg(long, value_name = "FILE", conflicts_with = "print")]
     against: Option<String>,
     /// Run nothing: print the settings as plans for `compare`

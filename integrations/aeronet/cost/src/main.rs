@@ -1,7 +1,7 @@
-//! `cargo run --release --ignore-rust-version -p skipstone-cost-of-adapters -- [clients] [rounds]`: CPU time of one server that receives from
-//! and sends to each of its clients in every tick, on the library alone, by the Bevy plugin and by aeronet. Each round
-//! runs all three in turn, and the medians are compared: a shared machine changes from minute to minute. The clients
-//! are in a process of their own, which is not counted.
+//! `cargo run --release --ignore-rust-version -p skipstone-cost-of-adapters -- [clients] [rounds]`: CPU time of one
+//! server that receives from and sends to each of its clients in every tick, on the library alone, by the Bevy plugin
+//! and by aeronet. Each round runs all three in turn, and the medians are compared: a shared machine changes from
+//! minute to minute. The clients are in a process of their own, which is not counted.
 
 mod clients;
 mod load;
