@@ -114,17 +114,15 @@ mod tests {
     const FLOW: FlowId = FlowId { number: 3, protocol: FlowProtocol::Udp };
 
     fn recorded(bytes_max: u64) -> Vec<u8> {
-        let path = std::env::temp_dir().join(format!("skipstone-flows-{}-{bytes_max}", std::process::id()));
-        let path = path.to_str().expect("a path in UTF-8");
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let path = file.path().to_str().expect("a path in UTF-8");
         let recorder = FlowRecorder::begin(path, "127.0.0.1:9000", bytes_max).expect("it can be written");
         for number in 0..10_u8 {
             let event = if number % 2 == 0 { FlowEvent::Up } else { FlowEvent::Down };
             recorder.record_at(Duration::from_millis(number.into()), FLOW, event, &[number; 82]);
         }
         drop(recorder);
-        let bytes = std::fs::read(path).expect("it was written");
-        std::fs::remove_file(path).expect("it is removed");
-        bytes
+        std::fs::read(path).expect("it was written")
     }
 
     #[test]
