@@ -1,7 +1,7 @@
 //! The delay of a path that is not full. Where packets keep their order, all packets of a flow with many per round trip
 //! wait for the latest: this is a standing delay, and not a queue.
 
-use super::queue::risen;
+use super::delays::risen;
 use crate::time::{Duration, Time};
 
 /// Follows the standing delay while the sender uses less than its window. Far below the path's rate the sender does not

@@ -1,6 +1,6 @@
 //! The delivery rate: samples (draft-cheng-iccrg-delivery-rate-estimation) and the greatest recent one.
 
-use super::DeliveryStamp;
+use crate::delivery::DeliveryStamp;
 use crate::time::Time;
 
 /// Counts delivered bytes and keeps the greatest rate of the last one to two windows.

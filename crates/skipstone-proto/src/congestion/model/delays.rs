@@ -4,7 +4,7 @@ use crate::time::Time;
 
 /// Windowed extremes of the round-trip time, in microseconds.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct QueueDelay {
+pub(super) struct Delays {
     /// Least of this long window, and of the one before: the path without a queue.
     base: [u32; 2],
     base_from: Time,
@@ -65,9 +65,9 @@ const SETTLED_WINDOW_US_MIN: u32 = 100_000;
 /// On a long path a queue that grows must not look like noise.
 const SHORT_WINDOW_US_MAX: u32 = 60_000;
 
-impl QueueDelay {
+impl Delays {
     pub(super) const fn new() -> Self {
-        QueueDelay {
+        Delays {
             base: [u32::MAX; 2],
             base_from: Time::ZERO,
             low: [u32::MAX; 2],

@@ -1,0 +1,390 @@
+//! The model of the path: what a sender knows of it from acknowledgements, losses and its own sending. Nothing else
+//! compares delays: controllers and redundancy ask the model.
+
+mod calm;
+mod delays;
+mod demand;
+mod losses;
+mod rate;
+
+use super::samples::{AckSample, LossSample};
+use crate::delivery::DeliveryStamp;
+use crate::time::{Duration, Time};
+use calm::Calm;
+use delays::Delays;
+use demand::Demand;
+use losses::Losses;
+use rate::DeliveryRate;
+
+/// The path as far as it is known.
+#[derive(Clone, Debug)]
+pub(super) struct PathModel {
+    datagram: u16,
+    /// Smoothed round-trip time, in microseconds.
+    smoothed: u32,
+    delays: Delays,
+    calm: Calm,
+    rate: DeliveryRate,
+    losses: Losses,
+    demand: Demand,
+    /// The observed queueing delay at which this path lost too much.
+    depth: u32,
+    depth_at: Time,
+    /// The standing queue that remained when our own was drained.
+    residual: u32,
+    /// The time of the last acknowledgement.
+    acked_at: Time,
+}
+
+const RTT_MAX_US: u32 = 20_000_000;
+const SMOOTHED_INITIAL_US: u32 = 100_000;
+const SHARED_TARGET_US: u64 = 5_000;
+/// No queue has overflowed yet.
+const NOT_SEEN: u32 = u32::MAX;
+/// Time for which a measured depth is used before a longer queue is tried.
+const DEPTH_SECONDS: u64 = 30;
+/// Jitter beyond this is treated as a queue.
+const NOISE_MAX_US: u32 = 20_000;
+
+/// What the sender reports.
+impl PathModel {
+    pub(super) fn new(datagram_bytes: u16) -> Self {
+        PathModel {
+            datagram: datagram_bytes,
+            smoothed: SMOOTHED_INITIAL_US,
+            delays: Delays::new(),
+            calm: Calm::new(),
+            rate: DeliveryRate::new(),
+            losses: Losses::new(),
+            demand: Demand::new(),
+            depth: NOT_SEEN,
+            depth_at: Time::ZERO,
+            residual: 0,
+            acked_at: Time::ZERO,
+        }
+    }
+
+    pub(super) fn set_datagram_bytes(&mut self, bytes: u16) {
+        self.datagram = bytes;
+    }
+
+    /// The handshake's time, then the first sample.
+    pub(super) fn on_first_rtt(&mut self, rtt: Duration) {
+        self.smoothed = in_range(rtt).max(SMOOTHED_INITIAL_US);
+    }
+
+    pub(super) fn on_sent(&mut self, now: Time, bytes: u32, in_flight_before: u32, window: u32) -> DeliveryStamp {
+        let untracked = self.demand.untracked_in_flight(now, self.smoothed());
+        self.note_demand(now, in_flight_before.saturating_add(bytes).saturating_add(untracked), window);
+        self.rate.on_sent(now, in_flight_before == 0)
+    }
+
+    /// A packet that is never acknowledged takes its share of the pacing rate, and thus of the window: a sender that
+    /// the pacer holds back has more to send than the window allows.
+    pub(super) fn on_sent_untracked(&mut self, now: Time, bytes: u32) {
+        self.demand.note_untracked(now, bytes, self.smoothed());
+    }
+
+    /// The round-trip time of an acknowledgement.
+    pub(super) fn on_round_trip(&mut self, ack: &AckSample) {
+        if ack.rtt.is_some() && !self.is_measured() {
+            self.calm.begin(ack.now);
+        }
+        self.smoothed = in_range(ack.smoothed);
+        if let Some(rtt) = ack.rtt {
+            self.delays.on_sample(ack.now, in_range(rtt), self.smoothed);
+        }
+    }
+
+    /// The bytes of an acknowledgement.
+    pub(super) fn on_delivered(&mut self, ack: &AckSample, window: u32) {
+        let now = ack.now;
+        self.acked_at = now;
+        let rate_window_us = (16 * u64::from(self.smoothed)).max(2_000_000);
+        self.rate.on_ack(now, ack.bytes, ack.sent_at, ack.stamp, self.delays.base(), rate_window_us);
+        // An acknowledgement that covers most of a window was held back: until now, the window was used up, however few
+        // bytes are left. On a path whose round trip is shorter than that, every acknowledgement is such a one.
+        let is_held_back = ack.bytes > window / 2;
+        let covered = if is_held_back { ack.bytes } else { 0 };
+        let in_flight = ack.bytes_in_flight.saturating_add(covered);
+        let untracked = self.demand.untracked_in_flight(now, self.smoothed());
+        self.note_demand(now, in_flight.saturating_add(untracked), window);
+        let tells_usual = !self.is_full(now) && !self.has_queue();
+        let wait = self.delays.latest_delay();
+        self.losses.on_acked(now, ack.bytes, self.smoothed, self.datagram.into(), wait, tells_usual);
+    }
+
+    pub(super) fn watch_calm(&mut self, now: Time, is_ours: bool) {
+        let smoothed = self.smoothed();
+        self.calm.on_time(now, self.is_limited(now), smoothed);
+        if is_ours {
+            self.calm.on_delay(now, self.delays.delay(), NOISE_MAX_US, smoothed);
+        }
+    }
+
+    pub(super) fn fade_depth(&mut self, now: Time) {
+        if now.since(self.depth_at) > Duration::from_secs(DEPTH_SECONDS) && self.depth != NOT_SEEN {
+            self.depth = self.depth.saturating_mul(2);
+            self.depth_at = now;
+        }
+    }
+
+    /// Packets were lost.
+    pub(super) fn on_lost(&mut self, now: Time, loss: LossSample) {
+        self.losses.on_lost(now, loss.bytes, loss.sent_at, self.delays.latest_delay());
+    }
+
+    pub(super) fn on_overflow(&mut self, now: Time) {
+        self.depth = self.delays.longest_delay();
+        self.depth_at = now;
+    }
+
+    /// Losses were answered: those that follow are counted anew.
+    pub(super) fn on_losses_answered(&mut self, now: Time) {
+        self.losses.begin(now);
+    }
+
+    pub(super) fn on_silence(&mut self, now: Time) {
+        self.calm.on_silence(now);
+        self.demand.limit_until(now + self.smoothed());
+        self.losses.begin(now);
+    }
+
+    /// What was in flight still counts as sent: a path that is full stays full.
+    pub(super) fn on_flight_settled(&mut self, now: Time, in_flight: u32) {
+        self.demand.note_untracked(now, in_flight, self.smoothed());
+        self.calm.begin(now);
+    }
+
+    /// Our own queue was drained: what is left of it is not ours.
+    pub(super) fn on_drained(&mut self) {
+        self.residual = self.delays.delay();
+        self.losses.fade();
+    }
+
+    /// The queue was our own.
+    pub(super) fn on_own_queue(&mut self) {
+        self.losses.forget_overflows();
+    }
+
+    /// The queue was drained of our packets, and others kept it.
+    pub(super) fn on_foreign_queue(&mut self) {
+        self.losses.fade();
+    }
+
+    /// Other flows keep the queue from now on.
+    pub(super) fn on_competition(&mut self) {
+        self.calm.forget();
+    }
+
+    /// Starts the search for the next dip of the queue.
+    pub(super) fn begin_dip(&mut self) {
+        self.delays.begin_dip();
+    }
+
+    fn note_demand(&mut self, now: Time, in_flight: u32, window: u32) {
+        // Before the first acknowledgement the round-trip time is unknown.
+        let span = if self.is_measured() { 2 * self.smoothed } else { RTT_MAX_US };
+        self.demand.note(now, in_flight, window, self.datagram.into(), micros(span));
+    }
+}
+
+/// What the path is.
+impl PathModel {
+    pub(super) fn datagram(&self) -> u16 {
+        self.datagram
+    }
+
+    /// Whether a round-trip time was measured.
+    pub(super) fn is_measured(&self) -> bool {
+        self.delays.is_measured()
+    }
+
+    pub(super) fn smoothed(&self) -> Duration {
+        micros(self.smoothed)
+    }
+
+    pub(super) fn smoothed_us(&self) -> u32 {
+        self.smoothed
+    }
+
+    /// The round-trip time of the path without a queue, in microseconds.
+    pub(super) fn base(&self) -> u32 {
+        self.delays.base()
+    }
+
+    /// The least recent round-trip time, in microseconds.
+    pub(super) fn standing(&self) -> u32 {
+        self.delays.standing()
+    }
+
+    /// The delay of the standing queue, in microseconds.
+    pub(super) fn delay(&self) -> u32 {
+        self.delays.delay()
+    }
+
+    /// How long the last packet waited, in microseconds.
+    pub(super) fn latest_delay(&self) -> u32 {
+        self.delays.latest_delay()
+    }
+
+    /// The delay at which the path overflowed; `u32::MAX` if it has not.
+    pub(super) fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// When the queue was at its shortest. All flows that share the queue see that at about the same time.
+    pub(super) fn dip_at(&self) -> Time {
+        self.delays.dip_at()
+    }
+
+    /// The greatest recent delivery rate, in bytes per second.
+    pub(super) fn delivery_rate(&self) -> u64 {
+        self.rate.best()
+    }
+
+    /// The rate that the spacing of acknowledgements promises, in bytes per second.
+    pub(super) fn promised_rate(&self) -> u64 {
+        self.rate.promised()
+    }
+
+    /// The window that the recent delivery rate fills with a queue of this length; none before the first sample.
+    pub(super) fn window_with_queue(&self, queue_us: u32) -> Option<u32> {
+        let rate = self.rate.best();
+        let window = rate * u64::from(self.base() + queue_us) / 1_000_000;
+        (rate > 0).then_some(window as u32)
+    }
+
+    /// Whether the window is used up.
+    pub(super) fn is_limited(&self, now: Time) -> bool {
+        self.demand.is_limited(now)
+    }
+
+    /// Whether it was when the last acknowledgement came.
+    pub(super) fn was_limited(&self) -> bool {
+        self.is_limited(self.acked_at)
+    }
+
+    /// Whether there has been more to send than the window allows for longer than a burst.
+    pub(super) fn is_full(&self, now: Time) -> bool {
+        self.demand.is_full(now, self.smoothed())
+    }
+
+    /// Whether more is lost than twice the usual loss plus this percentage.
+    pub(super) fn loses_too_much(&self, percent: u32) -> bool {
+        self.losses.is_excessive(self.datagram.into(), percent)
+    }
+
+    /// Whether losses come when the queue is at its longest, and hardly otherwise: another flow lets it overflow.
+    pub(super) fn losses_follow_queue(&self) -> bool {
+        self.losses.follow_queue()
+    }
+
+    /// Whether a loss now may be due to an overflow.
+    pub(super) fn may_overflow(&self) -> bool {
+        self.has_queue() && self.losses.may_overflow(self.delays.latest_delay())
+    }
+}
+
+/// The queue.
+impl PathModel {
+    /// Whether there is a standing queue. Jitter alone is not a standing queue: it changes within a round trip.
+    pub(super) fn has_queue(&self) -> bool {
+        self.delays.delay() > self.own_target(self.rate.best()) / 2 + self.noise()
+    }
+
+    /// The same without an allowance for jitter: a queue that appears and disappears with the peer's moves resembles
+    /// it.
+    pub(super) fn has_bare_queue(&self) -> bool {
+        self.delays.delay() > self.shared_target(self.rate.best()) / 2
+    }
+
+    /// Whether a standing queue begins to form, beyond jitter. The path may be far from full, but traffic that makes
+    /// the queue grow is too much.
+    pub(super) fn shows_queue(&self) -> bool {
+        let (full, noise) = (self.full_delay(), self.noise());
+        self.delays.delay() > noise + full.saturating_sub(noise) / 4
+    }
+
+    /// Whether redundancy would wait.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.delays.delay() > self.full_delay() / 4
+    }
+
+    /// Whether the queue has not drained for several round trips.
+    pub(super) fn has_settled_queue(&self) -> bool {
+        self.delays.settled_delay() > self.full_delay()
+    }
+
+    /// Whether the queue is certainly no jitter.
+    pub(super) fn has_clear_queue(&self) -> bool {
+        self.delays.delay() > self.full_delay() + self.noise()
+    }
+
+    /// Whether slow start has filled the path.
+    pub(super) fn is_ramp_over(&self) -> bool {
+        self.delays.delay() > self.target(self.rate.best()).max((self.base() / 8).min(16_000))
+    }
+
+    /// Whether the queue is longer than a few flows of our kind would keep. After slow start the promised rate counts
+    /// up to twice the delivered rate: acknowledgements that a queue on their path compressed promise many times the
+    /// rate, and our own queue would look like another flow's.
+    pub(super) fn foreign_delay(&self, is_ramping: bool) -> u32 {
+        let path_rate = self.path_rate();
+        let rate = if is_ramping { path_rate } else { path_rate.min(2 * self.rate.best()) };
+        3 * self.shared_target(rate) + self.noise()
+    }
+
+    /// The queueing delay to keep, in microseconds, for a flow of this rate: less for a faster one, so that flows that
+    /// share a queue converge to the same rate.
+    pub(super) fn target(&self, rate: u64) -> u32 {
+        self.own_target(rate) + self.noise()
+    }
+
+    /// The part of the target that is a queue: less than half of one that overflowed, as far as it was not jitter.
+    fn own_target(&self, rate: u64) -> u32 {
+        let shared = self.shared_target(rate);
+        shared.min((self.depth.saturating_sub(self.noise()) / 2).max(shared / 2))
+    }
+
+    /// The queueing delay from which the path counts as full. A sender that fills the path keeps the delay near the
+    /// target, in the other direction too: a sender that waited for a longer delay would take the path for free.
+    fn full_delay(&self) -> u32 {
+        let rate = self.rate.best();
+        (self.shared_target(rate) / 2 + self.noise()).min(self.target(rate))
+    }
+
+    /// The part of the target that depends on the rate: twice the geometric mean of 5 ms and a datagram's time, which
+    /// falls with the square root of the rate; at least 1.4 datagrams, or the link would run dry.
+    pub(super) fn shared_target(&self, rate: u64) -> u32 {
+        let datagram_us = self.datagram_us(rate);
+        let shared = (4 * SHARED_TARGET_US * datagram_us).isqrt().max(datagram_us * 7 / 5).min(1_000_000) as u32;
+        shared + if self.is_measured() { self.base() / 64 } else { 0 }
+    }
+
+    /// The variation of round-trip times that the path itself causes. Our own packets also make them vary, by their
+    /// length.
+    fn noise(&self) -> u32 {
+        let own = (2 * self.datagram_us(self.path_rate())).min(u64::from(NOISE_MAX_US)) as u32;
+        self.delays.noise().max(self.calm.kept()).saturating_sub(own).max(self.residual).min(NOISE_MAX_US)
+    }
+
+    /// The rate that the path carries, although we may have less to send.
+    fn path_rate(&self) -> u64 {
+        self.rate.best().max(self.rate.promised() / 2)
+    }
+
+    /// How long a full datagram takes at a rate.
+    fn datagram_us(&self, rate: u64) -> u64 {
+        u64::from(self.datagram) * 1_000_000 / rate.max(1)
+    }
+}
+
+/// A round-trip time in microseconds for which sums cannot overflow, whatever the peer does.
+pub(super) fn in_range(rtt: Duration) -> u32 {
+    rtt.as_micros().clamp(1, RTT_MAX_US.into()) as u32
+}
+
+pub(super) fn micros(span: u32) -> Duration {
+    Duration::from_micros(span.into())
+}

@@ -1,0 +1,120 @@
+//! What redundancy may add to the data: the capacity that they leave.
+
+use super::bottleneck::Bottleneck;
+use super::model::{PathModel, in_range};
+use super::samples::AckSample;
+use super::share::RedundancyShare;
+use crate::time::{Duration, Time};
+
+/// The capacity that data leave to redundancy.
+#[derive(Clone, Debug)]
+pub(super) struct SpareCapacity {
+    /// How long the path has been full, less half of the time in which it was not, and the time of this value.
+    crowded: Duration,
+    crowded_at: Time,
+    /// The time until which unnecessary redundancy stays off the path, and the length of that pause.
+    yields_until: Time,
+    yields_for: Duration,
+    share: RedundancyShare,
+    bottleneck: Bottleneck,
+}
+
+/// A path that has been full for this time is assumed to stay full for some time.
+const CROWDED_ROUND_TRIPS: u32 = 4;
+const CROWDED_MIN: Duration = Duration::from_millis(100);
+const YIELDS_MIN: Duration = Duration::from_secs(2);
+const YIELDS_MAX: Duration = Duration::from_secs(30);
+/// An imperceptible delay, even as the cost of each tick.
+const UNNOTICED: Duration = Duration::from_millis(1);
+
+impl SpareCapacity {
+    pub(super) fn new() -> Self {
+        SpareCapacity {
+            crowded: Duration::ZERO,
+            crowded_at: Time::ZERO,
+            yields_until: Time::ZERO,
+            yields_for: YIELDS_MIN,
+            share: RedundancyShare::default(),
+            bottleneck: Bottleneck::new(),
+        }
+    }
+
+    pub(super) fn set_spread(&mut self, spread: Duration) {
+        self.bottleneck.set_spread(spread);
+    }
+
+    pub(super) fn expect_foreign_queues(&mut self) {
+        self.share.expect_foreign_queues();
+    }
+
+    /// A packet leaves.
+    pub(super) fn on_sent(&mut self, now: Time, bytes: u32) {
+        self.bottleneck.on_sent(now, bytes);
+    }
+
+    pub(super) fn begin_burst(&mut self, now: Time) {
+        self.bottleneck.begin_burst(now);
+    }
+
+    pub(super) fn on_sample(&mut self, ack: &AckSample, rtt: Duration, path: &PathModel) {
+        self.bottleneck.on_ack(ack.bytes, ack.sent_at, in_range(rtt));
+        self.share.on_sample(ack.now, ack.smoothed, path.shows_queue());
+    }
+
+    /// Traffic that yields to a queue drains it, and would return at once. It therefore pauses, so that flows that
+    /// share the queue or send in the other direction get capacity; longer each time that it fills the path again.
+    pub(super) fn on_time(&mut self, now: Time, path: &PathModel, is_competing: bool) {
+        let passed = now.since(core::mem::replace(&mut self.crowded_at, now));
+        let enough = (CROWDED_ROUND_TRIPS * path.smoothed()).max(CROWDED_MIN);
+        if is_crowded(now, path, is_competing) || path.has_clear_queue() {
+            self.crowded = (self.crowded + passed).min(2 * enough);
+        } else {
+            self.crowded = self.crowded.saturating_sub(passed / 2);
+        }
+        self.share.on_time(now);
+        if self.crowded > enough {
+            if now >= self.yields_until {
+                let is_again = now.since(self.yields_until) < self.yields_for || self.share.is_growing();
+                self.yields_for = if is_again { (self.yields_for * 2).min(YIELDS_MAX) } else { YIELDS_MIN };
+            }
+            self.yields_until = now + self.yields_for;
+            // Only data that waits for the window shows that our own load, and not jitter, fills the path.
+            if path.is_full(now) {
+                self.share.on_full(now, self.yields_until);
+            }
+        }
+    }
+
+    pub(super) fn is_congested(&self, now: Time, path: &PathModel, is_competing: bool) -> bool {
+        now < self.yields_until || is_crowded(now, path, is_competing)
+    }
+
+    /// The share of the redundancy required by the path's losses that fits, 0 to 1.
+    pub(super) fn redundancy_share(&self) -> f32 {
+        self.share.part()
+    }
+
+    pub(super) fn repair_share(&self) -> f32 {
+        self.share.part_of_repairs()
+    }
+
+    /// Redundancy may delay data by an imperceptible time, and without a queue by as much as it saves on average:
+    /// losses by an overflowing queue do not justify more bytes.
+    pub(super) fn has_room_beside(
+        &self,
+        now: Time,
+        bytes: usize,
+        more: usize,
+        saved: Duration,
+        path: &PathModel,
+    ) -> bool {
+        let (bytes, more) = (bytes as u32, more as u32);
+        let late = self.bottleneck.lateness(now, bytes.saturating_add(more));
+        let added = late.saturating_sub(self.bottleneck.lateness(now, bytes));
+        added <= UNNOTICED || !path.is_waiting() && late <= saved
+    }
+}
+
+fn is_crowded(now: Time, path: &PathModel, is_competing: bool) -> bool {
+    path.is_measured() && (is_competing && path.is_limited(now) || path.is_full(now) || path.has_settled_queue())
+}
