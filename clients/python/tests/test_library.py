@@ -64,6 +64,13 @@ def test_a_library_of_another_system_or_cpu_names_both(tmp_path: Path, content: 
     assert f"is for {there} and this is " in text and "install the wheel" in text
 
 
+def test_a_version_before_a_release_is_the_same_in_rust_and_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metadata, "version", lambda _: "0.2.0rc1")
+    assert _library.fault("0.2.0-rc.1") is None
+    assert "version 0.2.0-rc.2" in (_library.fault("0.2.0-rc.2") or "")
+    assert _library.fault("0.2.0") is not None
+
+
 def test_a_library_of_another_version_names_both() -> None:
     text = _library.fault("9.9.9") or ""
     assert "version 9.9.9" in text and f"version {metadata.version('skipstone')}" in text

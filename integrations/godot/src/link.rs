@@ -28,8 +28,16 @@ pub(crate) struct Link {
 }
 
 enum End {
-    Server { server: Box<Server>, numbers: BTreeMap<PeerId, i32>, peers: BTreeMap<i32, PeerId> },
+    Server { server: Box<Server>, numbers: BTreeMap<PeerId, Player>, peers: BTreeMap<i32, PeerId> },
     Client { client: Client, number: i32, status: Status },
+    /// A client that has left the server.
+    Left { number: i32 },
+}
+
+/// A client at the server, who is not connected before the library says so.
+struct Player {
+    number: i32,
+    is_connected: bool,
 }
 
 /// How far a connection is.
@@ -55,6 +63,8 @@ pub(crate) enum Change {
     Connected(i32),
     /// With the reason, for people.
     Disconnected(i32, String),
+    /// A client was not let in, with the reason.
+    Refused(String),
 }
 
 /// Why a packet was not sent.
@@ -86,7 +96,7 @@ impl Link {
     pub(crate) fn number(&self) -> i32 {
         match &self.end {
             End::Server { .. } => SERVER,
-            End::Client { number, .. } => *number,
+            End::Client { number, .. } | End::Left { number } => *number,
         }
     }
 
@@ -100,6 +110,7 @@ impl Link {
             End::Server { .. } => Status::Connected,
             End::Client { client, .. } if client.failure().is_some() => Status::Disconnected,
             End::Client { status, .. } => *status,
+            End::Left { .. } => Status::Disconnected,
         }
     }
 
@@ -107,7 +118,7 @@ impl Link {
     pub(crate) fn url(&self) -> String {
         match &self.end {
             End::Server { server, .. } => server.url(),
-            End::Client { .. } => String::new(),
+            End::Client { .. } | End::Left { .. } => String::new(),
         }
     }
 
@@ -117,6 +128,7 @@ impl Link {
             let event = match &mut self.end {
                 End::Server { server, .. } => server.poll_event(),
                 End::Client { client, .. } => client.poll_event(),
+                End::Left { .. } => None,
             };
             let Some(event) = event else { return };
             self.on_event(event);
@@ -137,19 +149,23 @@ impl Link {
                         self.changes.push_back(Change::Connected(SERVER));
                     }
                     Event::Closed { close, .. } => {
+                        self.changes.push_back(match *status {
+                            Status::Connected => Change::Disconnected(SERVER, describe(&close)),
+                            _ => Change::Refused(describe(&close)),
+                        });
                         *status = Status::Disconnected;
-                        self.changes.push_back(Change::Disconnected(SERVER, describe(&close)));
                     }
                     _ => {}
                 },
+                End::Left { .. } => {}
             },
         }
     }
 
     fn on_message(&mut self, peer: PeerId, channel: u16, payload: Bytes) {
         let from = match &self.end {
-            End::Server { numbers, .. } => numbers.get(&peer).copied(),
-            End::Client { .. } => Some(SERVER),
+            End::Server { numbers, .. } => numbers.get(&peer).map(|player| player.number),
+            End::Client { .. } | End::Left { .. } => Some(SERVER),
         };
         if let (Some(from), Some((mode, transfer_channel))) = (from, mode(channel)) {
             self.waiting_bytes += payload.len() + 1;
@@ -188,6 +204,7 @@ impl Link {
     ) -> Result<(), Refusal> {
         let channel = channel(mode, transfer_channel).ok_or(Refusal::NoSuchChannel)?;
         match &mut self.end {
+            End::Left { .. } => Err(Refusal::NoSuchPeer),
             End::Client { client, .. } => match target {
                 0 | SERVER => client.send(channel, payload).map(drop).map_err(refused),
                 // All but the server.
@@ -207,14 +224,24 @@ impl Link {
         }
     }
 
-    /// Ends the connection to a peer. Without a change if the engine wants none.
+    /// Ends the connection to a peer; at a client, the one to the server. Without a change if the engine wants none.
     pub(crate) fn disconnect(&mut self, number: i32, is_told: IsTold) {
-        let End::Server { server, peers, numbers } = &mut self.end else { return };
-        let Some(peer) = peers.remove(&number) else { return };
-        numbers.remove(&peer);
-        // Fails only for a client who has left in the meantime.
-        let _ = server.close(peer, code::KICKED, "the server's game ended the connection", LINGER);
-        if is_told.0 {
+        let was_connected = match &mut self.end {
+            End::Server { server, peers, numbers } => {
+                let Some(peer) = peers.remove(&number) else { return };
+                let was_connected = numbers.remove(&peer).is_some_and(|player| player.is_connected);
+                // Fails only for a client who has left in the meantime.
+                let _ = server.close(peer, code::KICKED, "the server's game ended the connection", LINGER);
+                was_connected
+            }
+            End::Client { number: own, status, .. } if number == SERVER => {
+                let (own, was_connected) = (*own, *status == Status::Connected);
+                leave(std::mem::replace(&mut self.end, End::Left { number: own }));
+                was_connected
+            }
+            End::Client { .. } | End::Left { .. } => return,
+        };
+        if is_told.0 && was_connected {
             self.changes.push_back(Change::Disconnected(number, "disconnected by this game".into()));
         }
     }
@@ -222,10 +249,15 @@ impl Link {
     /// Ends all connections, and waits for the answers: a thread that did so would still run when the engine unloads
     /// the library.
     pub(crate) fn close(self) {
-        match self.end {
-            End::Server { server, .. } => _ = server.shutdown(code::SHUTDOWN, "the server's game has ended", LINGER),
-            End::Client { client, .. } => client.close(code::NONE, "the player has left", LINGER),
-        }
+        leave(self.end);
+    }
+}
+
+fn leave(end: End) {
+    match end {
+        End::Server { server, .. } => _ = server.shutdown(code::SHUTDOWN, "the server's game has ended", LINGER),
+        End::Client { client, .. } => client.close(code::NONE, "the player has left", LINGER),
+        End::Left { .. } => {}
     }
 }
 
@@ -242,7 +274,7 @@ fn describe(close: &skipstone::Close) -> String {
 
 fn on_server_event(
     server: &mut Server,
-    numbers: &mut BTreeMap<PeerId, i32>,
+    numbers: &mut BTreeMap<PeerId, Player>,
     peers: &mut BTreeMap<i32, PeerId>,
     refuses: bool,
     event: Event,
@@ -260,17 +292,21 @@ fn on_server_event(
                 Some(number) => {
                     // From now on, so that two clients who wait do not get one number.
                     peers.insert(number, peer);
-                    numbers.insert(peer, number);
+                    numbers.insert(peer, Player { number, is_connected: false });
                     server.accept(peer)
                 }
             };
             None
         }
-        Event::Connected { peer, .. } => numbers.get(&peer).map(|number| Change::Connected(*number)),
+        Event::Connected { peer, .. } => {
+            let player = numbers.get_mut(&peer)?;
+            player.is_connected = true;
+            Some(Change::Connected(player.number))
+        }
         Event::Closed { peer, close } => {
-            let number = numbers.remove(&peer)?;
-            peers.remove(&number);
-            Some(Change::Disconnected(number, describe(&close)))
+            let player = numbers.remove(&peer)?;
+            peers.remove(&player.number);
+            player.is_connected.then(|| Change::Disconnected(player.number, describe(&close)))
         }
         _ => None,
     }
@@ -355,6 +391,24 @@ mod tests {
     }
 
     #[test]
+    fn a_client_that_disconnects_from_its_server_has_left() {
+        let mut links = links();
+        links[1].disconnect(9, IsTold(true));
+        assert_eq!(links[1].take_change(), None, "the engine relays to other clients");
+        links[1].disconnect(SERVER, IsTold(true));
+        assert_eq!((links[1].status(), links[1].number()), (Status::Disconnected, 7));
+        let told = Change::Disconnected(SERVER, "disconnected by this game".into());
+        assert_eq!(links[1].take_change(), Some(told));
+        assert_eq!(links[1].send(SERVER, Mode::Reliable, 0, "".into()), Err(Refusal::NoSuchPeer));
+        let mut change = None;
+        until(&mut links, |links| {
+            change = links[0].take_change();
+            change.is_some()
+        });
+        assert_eq!(change, Some(Change::Disconnected(7, "the player has left (code 0)".into())));
+    }
+
+    #[test]
     fn a_peer_that_leaves_is_a_change_at_the_server() {
         let [server, leaver, other] = links();
         leaver.close();
@@ -386,6 +440,7 @@ mod tests {
             format!("{change:?}")
         };
         let taken = told(&mut links, connect(9));
+        assert!(taken.starts_with("Some(Refused("), "it was never connected: {taken}");
         assert!(taken.contains("another peer has this number"), "{taken}");
         links[0].refuses = true;
         let unwanted = told(&mut links, connect(10));

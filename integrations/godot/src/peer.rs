@@ -1,6 +1,6 @@
 //! The class `SkipstoneMultiplayerPeer`: what the engine asks of a multiplayer peer, answered by a `Link`.
 
-use crate::link::{Change, IsTold, Link, Packet, Refusal, Status};
+use crate::link::{Change, IsTold, Link, Packet, Refusal, SERVER, Status};
 use crate::transfer::Mode;
 use godot::classes::multiplayer_peer::{ConnectionStatus, TransferMode};
 use godot::classes::{IMultiplayerPeerExtension, MultiplayerPeerExtension};
@@ -30,8 +30,8 @@ const PACKET_BYTES_MAX: i32 = 1 << 20;
 
 #[godot_api]
 impl SkipstoneMultiplayerPeer {
-    /// Why a peer disconnected, after `peer_disconnected`'s number: the reason that the other side gave, or the
-    /// library's.
+    /// Why a peer disconnected, after `peer_disconnected`, or why the server, 1, has not let this client in: the reason
+    /// that the other side gave, or the library's.
     #[signal]
     fn peer_left(id: i64, reason: GString);
 
@@ -206,6 +206,7 @@ impl IMultiplayerPeerExtension for SkipstoneMultiplayerPeer {
         while let Some(change) = self.link.as_mut().and_then(Link::take_change) {
             match change {
                 Change::Connected(number) => self.emit("peer_connected", &[number.to_variant()]),
+                Change::Refused(reason) => self.emit("peer_left", &[SERVER.to_variant(), reason.to_variant()]),
                 Change::Disconnected(number, reason) => {
                     self.emit("peer_disconnected", &[number.to_variant()]);
                     self.emit("peer_left", &[number.to_variant(), reason.to_variant()]);

@@ -2,6 +2,7 @@
 of another version. The system's loader tells none of these apart."""
 
 import platform
+import re
 import struct
 import sys
 from importlib import machinery, metadata
@@ -36,9 +37,15 @@ def _of_another_version(version: str) -> str | None:
         package = metadata.version("skipstone")
     except metadata.PackageNotFoundError:
         return None  # copied, not installed: there is nothing to compare with
-    if package == version:
+    if _normal(package) == _normal(version):
         return None
     return f"the native library is version {version}, and the package is version {package}: {_REMEDY}"
+
+
+def _normal(version: str) -> str:
+    """Cargo's 1.2.0-rc.1 is Python's 1.2.0rc1 (PEP 440)."""
+    shorter = version.replace("alpha", "a").replace("beta", "b")
+    return re.sub(r"[-.]?(a|b|rc)[-.]?(\d*)$", lambda part: part[1] + (part[2] or "0"), shorter)
 
 
 def _damaged(file: Path) -> str | None:

@@ -18,7 +18,7 @@ pub(crate) trait Game {
     /// Clients that are connected.
     fn connected(&mut self) -> usize;
     /// Messages received and sent so far.
-    fn messages(&self) -> u64;
+    fn messages(&mut self) -> u64;
 }
 
 /// Starts the server of a variant; returns its URL too.
@@ -50,7 +50,7 @@ pub(crate) fn start(variant: &str) -> Result<(Box<dyn Game>, String), Box<dyn Er
     Ok((Box::new(Plugin(app)), url))
 }
 
-/// Messages received and sent.
+/// Messages received and accepted to be sent; by aeronet, only those received.
 #[derive(Resource, Default)]
 struct Messages(u64);
 
@@ -85,7 +85,7 @@ impl Game for Bare {
         self.peers.len()
     }
 
-    fn messages(&self) -> u64 {
+    fn messages(&mut self) -> u64 {
         self.messages
     }
 }
@@ -127,7 +127,7 @@ impl Game for Plugin {
         self.0.world().resource::<Players>().0.len()
     }
 
-    fn messages(&self) -> u64 {
+    fn messages(&mut self) -> u64 {
         self.0.world().resource::<Messages>().0
     }
 }
@@ -138,7 +138,7 @@ fn accept(request: On<SessionRequest>, mut commands: Commands) {
 
 fn talk(mut sessions: Query<&mut Session>, mut messages: ResMut<Messages>) {
     for mut session in &mut sessions {
-        messages.0 += session.recv.drain(..).count() as u64 + 1;
+        messages.0 += session.recv.drain(..).count() as u64;
         session.send.push(message());
     }
 }
@@ -155,7 +155,10 @@ impl Game for Aeronet {
         world.query::<&Session>().iter(world).count()
     }
 
-    fn messages(&self) -> u64 {
-        self.0.world().resource::<Messages>().0
+    fn messages(&mut self) -> u64 {
+        let world = self.0.world_mut();
+        // The adapter counts here what the library has accepted.
+        let sent: usize = world.query::<&Session>().iter(world).map(|session| session.stats.packets_sent.0).sum();
+        world.resource::<Messages>().0 + sent as u64
     }
 }

@@ -65,7 +65,7 @@ fn make(system: &System, release: &Release, tree: &Tree) -> Result<Vec<PathBuf>,
     zig::prepare(system, tree)?;
     let stage = release.stage(&format!("python/{}", system.target))?;
     let contents = dependencies(contents(system), tree)?;
-    licences(&contents, tree)?;
+    let _licences = Licences::put(&contents, tree)?;
     let mut maturin = maturin(tree);
     maturin.args(["build", "--release", "--locked", "--zig", "--strip", "--compatibility"]);
     maturin.args([if system.kind == Kind::Linux { "manylinux2014" } else { "pypi" }, "--target", system.target]);
@@ -88,7 +88,7 @@ fn sources(release: &Release, tree: &Tree) -> Result<Vec<PathBuf>, String> {
     zig::prepare_compiler(tree)?;
     let stage = release.stage("python/sdist")?;
     let contents = dependencies(contents(&GLIBC_X86_64), tree)?;
-    licences(&contents, tree)?;
+    let _licences = Licences::put(&contents, tree)?;
     let mut maturin = maturin(tree);
     maturin.args(["sdist", "--out"]).arg(&stage);
     release.steady(&mut maturin);
@@ -102,13 +102,30 @@ fn sources(release: &Release, tree: &Tree) -> Result<Vec<PathBuf>, String> {
     Ok(vec![sources, bill])
 }
 
-/// The texts, where maturin looks for them.
-fn licences(contents: &[Dependency], tree: &Tree) -> Result<(), String> {
-    for own in ["LICENSE-MIT", "LICENSE-APACHE"] {
-        copy(&tree.root().join(own), &folder(tree).join(own))?;
+/// The texts, for as long as maturin looks for them.
+struct Licences(PathBuf);
+
+impl Licences {
+    fn put(contents: &[Dependency], tree: &Tree) -> Result<Licences, String> {
+        let licences = Licences(folder(tree));
+        for own in OWN {
+            copy(&tree.root().join(own), &licences.0.join(own))?;
+        }
+        write_licences(&licences.0.join(THIRD_PARTY), contents)?;
+        Ok(licences)
     }
-    write_licences(&folder(tree).join("THIRD-PARTY-LICENSES.txt"), contents)
 }
+
+impl Drop for Licences {
+    fn drop(&mut self) {
+        for name in OWN.into_iter().chain([THIRD_PARTY]) {
+            let _ = std::fs::remove_file(self.0.join(name));
+        }
+    }
+}
+
+const OWN: [&str; 2] = ["LICENSE-MIT", "LICENSE-APACHE"];
+const THIRD_PARTY: &str = "THIRD-PARTY-LICENSES.txt";
 
 fn maturin(tree: &Tree) -> Command {
     let mut maturin = process::command(&zig::python(tree).to_string_lossy(), tree);
