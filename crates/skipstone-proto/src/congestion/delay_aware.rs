@@ -5,7 +5,7 @@ mod phases;
 
 use super::aggressiveness::Aggressiveness;
 use super::cubic::{self, Cubic};
-use super::model::{PathModel, in_range};
+use super::model::{PathModel, Queue, in_range};
 use super::pacer::Pace;
 use super::samples::{AckSample, LossSample};
 use crate::time::{Duration, Time};
@@ -39,7 +39,7 @@ enum Phase {
     /// Other flows keep the queue long, and yield to loss only.
     Competing(Cubic),
     /// The window is small for a moment, to find out whether our own traffic causes the queue.
-    Probing { until: Time, before: u32, least: u32, back: u32, base: u32 },
+    Probing { until: Time, least: u32, back: u32 },
     /// The window is small for a moment, to see the path without our queue.
     Draining { until: Time, back: u32 },
 }
@@ -134,7 +134,8 @@ impl DelayAware {
             Phase::Probing { back, .. } | Phase::Draining { back, .. } => back,
             _ => self.window,
         };
-        let rate = per_second(window, path.smoothed_us());
+        // A datagram may begin while less than the window is in flight.
+        let rate = per_second(window.saturating_add(path.datagram().into()), path.smoothed_us());
         // Before the first sample the path's delivery rate is unknown.
         let delivered = Some(path.delivery_rate()).filter(|best| *best > 0 && path.was_limited());
         delivered.map_or(rate, |best| rate.min(best * 5 / 4))
@@ -169,15 +170,10 @@ impl DelayAware {
 
     /// A queue that is not longer than we keep ourselves, or a path that we do not fill, says nothing about others.
     pub(super) fn watch_queue(&mut self, now: Time, path: &PathModel) {
-        let is_short = path.delay() <= self.foreign_delay(path);
-        if is_short || !path.is_full(now) {
+        if path.queue() < Queue::Foreign || !path.is_full(now) {
             self.standing_from = now;
             self.standing_window = self.window;
         }
-    }
-
-    fn foreign_delay(&self, path: &PathModel) -> u32 {
-        path.foreign_delay(matches!(self.phase, Phase::Ramp { .. }))
     }
 
     pub(super) fn on_ack(&mut self, ack: &AckSample, path: &mut PathModel) {
@@ -195,13 +191,13 @@ impl DelayAware {
         if loss.sent_at < self.recovery_from || !path.is_measured() {
             return;
         }
-        let has_queue = path.has_queue();
+        let has_queue = path.queue() >= Queue::AtTarget;
         let percent = if has_queue { self.aggressiveness.loss_with_queue() } else { LOSS_WITHOUT_QUEUE };
         let is_excessive = path.loses_too_much(percent);
         // While competing with other flows, a loss counts where it indicates a queue overflow; random loss comes at any
         // time.
         let is_competing = matches!(self.phase, Phase::Competing(_));
-        if !(is_excessive || is_competing && path.may_overflow()) {
+        if !(is_excessive || is_competing && has_queue) {
             return;
         }
         self.recovery_from = now + Duration::from_micros(1);
@@ -212,7 +208,7 @@ impl DelayAware {
         match self.phase {
             Phase::Competing(_) => {
                 let plateau = self.window;
-                self.window = self.aggressiveness.after_overflow(self.window).max(window_min(path));
+                self.window = cubic::reduced(self.window, self.aggressiveness.flows()).max(window_min(path));
                 self.grow_from(now, plateau, path);
             }
             Phase::Probing { .. } | Phase::Draining { .. } => {}
@@ -229,7 +225,7 @@ impl DelayAware {
     /// after packets that the old path no longer delivers. So during a queue, no more is in flight from now on than the
     /// path holds without one, even if the window was not used up.
     pub(super) fn on_flight_settled(&mut self, now: Time, in_flight: u32, path: &PathModel) {
-        let has_queue = path.is_measured() && path.has_bare_queue();
+        let has_queue = path.is_measured() && path.bare_queue() >= Queue::AtTarget;
         if self.keeps_queue() && has_queue && in_flight > self.bare_window(path) {
             self.begin_bare(now, path);
         }
@@ -238,7 +234,7 @@ impl DelayAware {
     pub(super) fn on_silence(&mut self, now: Time, path: &PathModel) {
         let until = match self.phase {
             // A path that showed no queue before it fell silent was faded, not full: slow start continues.
-            Phase::Ramp { until } if !path.has_queue() => until,
+            Phase::Ramp { until } if path.queue() < Queue::AtTarget => until,
             Phase::Ramp { until } => until.min(self.window),
             Phase::Probing { back, .. } | Phase::Draining { back, .. } => back,
             _ => self.window,

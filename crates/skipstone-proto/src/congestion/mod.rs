@@ -1,35 +1,13 @@
 //! Congestion control and pacing: the bytes that may be in flight, and the time when the next datagram may be sent.
 //!
-//! The default controller keeps the queue at the bottleneck at a short target delay and treats loss as congestion only
-//! where a queue, or its excess, indicates it (`delay_aware`). Its parts, their files and their sources:
+//! `docs/design/congestion.md` says what happens and why; here is where it is:
 //!
-//! - **The signal** (`model`) is the standing queue: minimum round-trip time of the last half round trip, less
-//!   the minimum of the last 30 to 60 s (Copa: Arun and Balakrishnan, NSDI 2018). Jitter of the path is measured and
-//!   allowed for. After a silence, so is the delay that existed before it while the window was not used up: where
-//!   packets keep their order, all packets of a flow with many per round trip wait for the latest.
-//! - **The target** (`model`) falls with the square root of the flow's rate (as in Swift, SIGCOMM 2020, section
-//!   3.5), so that flows with the same queue converge to the same rate. The window moves towards the target in steps
-//!   that double while their direction lasts (Copa), and from twice the target at once.
-//! - **The start** (`delay_aware/phases`) doubles each round trip up to what the dispersion of the first packets
-//!   promises (packet trains), then grows only by what a queue of 60 ms would hold until the acknowledgement arrives: a
-//!   path of 600 ms is not flooded.
-//! - **Competitors that yield to loss only** (CUBIC, Reno; `cubic`, `aggressiveness`) are detected by a queue that
-//!   persists although this side yields, or that overflows repeatedly although this side keeps to the target. In
-//!   competition with them the window grows and shrinks as CUBIC's does (RFC 9438).
-//! - **Drains** (`delay_aware/phases`). Ten seconds after the queue was at its shortest, which all flows that share it
-//!   observe at the same time, the window is small for a moment (as in BBR's ProbeRTT): that shows the path without a
-//!   queue, and whether other flows keep the queue.
-//! - **Loss** (`model/losses`) counts when a queue is there and it exceeds twice the path's usual loss and ten per cent, or
-//!   exceeds 30% without a queue (policers); and in competition, each time that a queue is there. Random losses of an
-//!   application that sends less than the window do not reduce its window. Of consecutive losses only the first few
-//!   count: a queue that overflows, or a policer, lets some packets of a paced sender through; the loss of all of them
-//!   is a fade.
-//! - **Rates** (`model/rate`) are estimated as in draft-cheng-iccrg-delivery-rate-estimation.
-//! - **Redundancy** (`spare`, `share`, `bottleneck`) gets the capacity that data leave: none before the first round-trip time,
-//!   twice as much after each round trip without a queue, and never enough to delay the next data at the bottleneck,
-//!   whose rate is measured by the dispersion of packets that left together.
-//! - **Pacing** (`pacer`) is a token bucket at 1.25 times window over round trip; ten datagrams may leave at once
-//!   unless the window has been full for two round trips, then two, or one if it is small.
+//! - **The path** (`model`): delays, rates, losses and the use of the window become one model, which alone knows what a
+//!   queue is.
+//! - **The window** (`delay_aware`) keeps the queue at a target delay: start and steady state, drains, and `cubic` in
+//!   competition with flows that yield to loss only (`delay_aware/phases`).
+//! - **Pacing** (`pacer`) is a token bucket at a rate that the window gives.
+//! - **Redundancy** (`spare`, `share`, `bottleneck`) gets the capacity that data leave.
 //!
 //! A window that is not used up does not change: traffic far below the path's rate keeps its window despite losses and
 //! jitter.
@@ -186,7 +164,7 @@ impl Controller {
     /// Packets were lost.
     pub fn on_loss(&mut self, now: Time, loss: LossSample) {
         if let Some(control) = &mut self.0 {
-            control.path.on_lost(now, loss);
+            control.path.on_lost(loss);
             control.window.on_loss(now, loss, &mut control.path);
         }
     }
@@ -215,12 +193,8 @@ impl Controller {
         }
     }
 
-    /// The share of the redundancy required by the path's losses that fits in addition to the data, 0 to 1.
-    pub fn redundancy_share(&self) -> f32 {
-        self.0.as_ref().map_or(1.0, |control| control.spare.redundancy_share())
-    }
-
-    /// The same for repairs; a new path gets none at first.
+    /// The share of the repairs required by the path's losses that fits in addition to the data, 0 to 1; a new path gets
+    /// none at first.
     pub fn repair_share(&self) -> f32 {
         self.0.as_ref().map_or(1.0, |control| control.spare.repair_share())
     }

@@ -16,6 +16,21 @@ use demand::Demand;
 use losses::Losses;
 use rate::DeliveryRate;
 
+/// How long the standing queue is, beyond the jitter of the path itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Queue {
+    /// None that shows.
+    Empty,
+    /// It begins to form: the path may be far from full, but traffic that makes the queue grow is too much.
+    Forming,
+    /// About as long as this side keeps it.
+    AtTarget,
+    /// Longer than that.
+    Standing,
+    /// Longer than a few flows of our kind would keep.
+    Foreign,
+}
+
 /// The path as far as it is known.
 #[derive(Clone, Debug)]
 pub(super) struct PathModel {
@@ -39,6 +54,8 @@ pub(super) struct PathModel {
 const RTT_MAX_US: u32 = 20_000_000;
 const SMOOTHED_INITIAL_US: u32 = 100_000;
 const SHARED_TARGET_US: u64 = 5_000;
+/// A queue of as many targets is not kept by flows of our kind.
+const FOREIGN: u32 = 3;
 /// No queue has overflowed yet.
 const NOT_SEEN: u32 = u32::MAX;
 /// Time for which a measured depth is used before a longer queue is tried.
@@ -108,10 +125,11 @@ impl PathModel {
         let covered = if is_held_back { ack.bytes } else { 0 };
         let in_flight = ack.bytes_in_flight.saturating_add(covered);
         let untracked = self.demand.untracked_in_flight(now, self.smoothed());
-        self.note_demand(now, in_flight.saturating_add(untracked), window);
-        let tells_usual = !self.is_full(now) && !self.has_queue();
-        let wait = self.delays.latest_delay();
-        self.losses.on_acked(now, ack.bytes, self.smoothed, self.datagram.into(), wait, tells_usual);
+        let in_flight = in_flight.saturating_add(untracked);
+        self.note_demand(now, in_flight, window);
+        self.demand.note_unused(now, in_flight, window, self.datagram.into());
+        let tells_usual = !self.is_full(now) && self.queue() < Queue::AtTarget;
+        self.losses.on_acked(now, ack.bytes, self.smoothed, self.datagram.into(), tells_usual);
     }
 
     pub(super) fn watch_calm(&mut self, now: Time, is_ours: bool) {
@@ -130,8 +148,8 @@ impl PathModel {
     }
 
     /// Packets were lost.
-    pub(super) fn on_lost(&mut self, now: Time, loss: LossSample) {
-        self.losses.on_lost(now, loss.bytes, loss.sent_at, self.delays.latest_delay());
+    pub(super) fn on_lost(&mut self, loss: LossSample) {
+        self.losses.on_lost(loss.bytes);
     }
 
     pub(super) fn on_overflow(&mut self, now: Time) {
@@ -159,17 +177,6 @@ impl PathModel {
     /// Our own queue was drained: what is left of it is not ours.
     pub(super) fn on_drained(&mut self) {
         self.residual = self.delays.delay();
-        self.losses.fade();
-    }
-
-    /// The queue was our own.
-    pub(super) fn on_own_queue(&mut self) {
-        self.losses.forget_overflows();
-    }
-
-    /// The queue was drained of our packets, and others kept it.
-    pub(super) fn on_foreign_queue(&mut self) {
-        self.losses.fade();
     }
 
     /// Other flows keep the queue from now on.
@@ -274,65 +281,51 @@ impl PathModel {
     pub(super) fn loses_too_much(&self, percent: u32) -> bool {
         self.losses.is_excessive(self.datagram.into(), percent)
     }
-
-    /// Whether losses come when the queue is at its longest, and hardly otherwise: another flow lets it overflow.
-    pub(super) fn losses_follow_queue(&self) -> bool {
-        self.losses.follow_queue()
-    }
-
-    /// Whether a loss now may be due to an overflow.
-    pub(super) fn may_overflow(&self) -> bool {
-        self.has_queue() && self.losses.may_overflow(self.delays.latest_delay())
-    }
 }
 
 /// The queue.
 impl PathModel {
-    /// Whether there is a standing queue. Jitter alone is not a standing queue: it changes within a round trip.
-    pub(super) fn has_queue(&self) -> bool {
-        self.delays.delay() > self.own_target(self.rate.best()) / 2 + self.noise()
+    /// The standing queue.
+    pub(super) fn queue(&self) -> Queue {
+        self.queue_of(self.delays.delay())
     }
 
-    /// The same without an allowance for jitter: a queue that appears and disappears with the peer's moves resembles
-    /// it.
-    pub(super) fn has_bare_queue(&self) -> bool {
-        self.delays.delay() > self.shared_target(self.rate.best()) / 2
+    /// The queue that has not drained for several round trips.
+    pub(super) fn settled_queue(&self) -> Queue {
+        self.queue_of(self.delays.settled_delay())
     }
 
-    /// Whether a standing queue begins to form, beyond jitter. The path may be far from full, but traffic that makes
-    /// the queue grow is too much.
-    pub(super) fn shows_queue(&self) -> bool {
-        let (full, noise) = (self.full_delay(), self.noise());
-        self.delays.delay() > noise + full.saturating_sub(noise) / 4
+    /// What a delay beyond the path's own is, in microseconds. A sender that fills the path keeps the delay near the
+    /// target, in the other direction too: one that waited for a longer delay would take the path for free.
+    pub(super) fn queue_of(&self, delay: u32) -> Queue {
+        let rate = self.rate.best();
+        match delay.saturating_sub(self.noise()) {
+            queue if queue <= self.shared_target(rate) / 8 => Queue::Empty,
+            queue if queue <= self.shared_target(rate) / 2 => Queue::Forming,
+            queue if queue <= self.own_target(rate) => Queue::AtTarget,
+            queue if queue <= self.foreign_queue() => Queue::Standing,
+            _ => Queue::Foreign,
+        }
     }
 
-    /// Whether redundancy would wait.
-    pub(super) fn is_waiting(&self) -> bool {
-        self.delays.delay() > self.full_delay() / 4
+    /// The queue without an allowance for jitter: one that appears and disappears with the peer's moves resembles it.
+    pub(super) fn bare_queue(&self) -> Queue {
+        self.queue_of(self.delays.delay().saturating_add(self.noise()))
     }
 
-    /// Whether the queue has not drained for several round trips.
-    pub(super) fn has_settled_queue(&self) -> bool {
-        self.delays.settled_delay() > self.full_delay()
+    /// The longest queue that a few flows of our kind keep. The promised rate counts up to twice the delivered rate:
+    /// acknowledgements that a queue on their path compressed promise many times the rate, and our own queue would look
+    /// like another flow's.
+    fn foreign_queue(&self) -> u32 {
+        FOREIGN * self.shared_target(self.path_rate().min(2 * self.rate.best()))
     }
 
-    /// Whether the queue is certainly no jitter.
-    pub(super) fn has_clear_queue(&self) -> bool {
-        self.delays.delay() > self.full_delay() + self.noise()
-    }
-
-    /// Whether slow start has filled the path.
-    pub(super) fn is_ramp_over(&self) -> bool {
-        self.delays.delay() > self.target(self.rate.best()).max((self.base() / 8).min(16_000))
-    }
-
-    /// Whether the queue is longer than a few flows of our kind would keep. After slow start the promised rate counts
-    /// up to twice the delivered rate: acknowledgements that a queue on their path compressed promise many times the
-    /// rate, and our own queue would look like another flow's.
-    pub(super) fn foreign_delay(&self, is_ramping: bool) -> u32 {
-        let path_rate = self.path_rate();
-        let rate = if is_ramping { path_rate } else { path_rate.min(2 * self.rate.best()) };
-        3 * self.shared_target(rate) + self.noise()
+    /// How long a queue of others has to stand before it counts, as a multiple of the shortest such time: several flows
+    /// of our kind at their least windows keep the queue hardly longer than a few would, so a small excess takes longer.
+    pub(super) fn patience(&self) -> f32 {
+        let foreign = self.foreign_queue() + self.noise();
+        let excess = self.delays.delay().saturating_sub(foreign).max(1);
+        (foreign as f32 / (2 * excess) as f32).clamp(1.0, 4.0)
     }
 
     /// The queueing delay to keep, in microseconds, for a flow of this rate: less for a faster one, so that flows that
@@ -345,13 +338,6 @@ impl PathModel {
     fn own_target(&self, rate: u64) -> u32 {
         let shared = self.shared_target(rate);
         shared.min((self.depth.saturating_sub(self.noise()) / 2).max(shared / 2))
-    }
-
-    /// The queueing delay from which the path counts as full. A sender that fills the path keeps the delay near the
-    /// target, in the other direction too: a sender that waited for a longer delay would take the path for free.
-    fn full_delay(&self) -> u32 {
-        let rate = self.rate.best();
-        (self.shared_target(rate) / 2 + self.noise()).min(self.target(rate))
     }
 
     /// The part of the target that depends on the rate: twice the geometric mean of 5 ms and a datagram's time, which

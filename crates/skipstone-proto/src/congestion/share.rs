@@ -1,21 +1,13 @@
-//! The share of redundancy on a path that was full: it is halved while there is a queue and grows slowly otherwise,
-//! like the window of a flow (additive increase, multiplicative decrease), so that it converges to what the load leaves
-//! free.
+//! The share of repairs that a path gets: all of them soon where no queue shows, halved while there is one, and then
+//! growing slowly, like the window of a flow (additive increase, multiplicative decrease).
 
 use crate::time::{Duration, Time};
 
-/// The share of the redundancy required by the path's losses.
+/// The share of the repairs required by the path's losses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RedundancyShare {
     part: f32,
-    /// Time until which the path is full.
-    full_until: Time,
-    /// Time of its last growth.
-    grown_at: Time,
-    /// Time from zero to the whole, in seconds.
-    growth: f32,
-    /// The share allowed on a new path, whether a queue was seen meanwhile, and the end of the current round trip.
-    trusted: f32,
+    /// Whether a queue was seen, and the end of the current round trip.
     had_queue: bool,
     round_until: Time,
     /// Time until which the path is new.
@@ -24,23 +16,17 @@ pub(super) struct RedundancyShare {
     has_foreign_queues: bool,
 }
 
-/// The initial time from zero to the whole, in seconds. It is doubled each time that the path fills before that, up to
-/// the last value.
-const GROWTH_MIN: f32 = 20.0;
-const GROWTH_MAX: f32 = 300.0;
+/// The time from zero to the whole after a queue, in seconds.
+const GROWTH: f32 = 20.0;
 /// The share of a path once a round-trip time was measured, which is also the minimum.
-const TRUSTED_MIN: f32 = 0.125;
+const PART_MIN: f32 = 0.125;
 /// Time for which a path is new where this side does not cause the queues: about as long as its losses are a guess.
 const NEW: Duration = Duration::from_secs(3);
 
 impl Default for RedundancyShare {
     fn default() -> Self {
         RedundancyShare {
-            part: 1.0,
-            full_until: Time::ZERO,
-            grown_at: Time::ZERO,
-            growth: GROWTH_MIN,
-            trusted: 0.0,
+            part: 0.0,
             had_queue: false,
             round_until: Time::ZERO,
             new_until: Time::NEVER,
@@ -55,51 +41,24 @@ impl RedundancyShare {
         self.has_foreign_queues = true;
     }
 
-    /// The path is full, and assumed to stay so until then.
-    pub(super) fn on_full(&mut self, now: Time, until: Time) {
-        if now >= self.full_until {
-            self.growth = if self.is_growing() { (self.growth * 2.0).min(GROWTH_MAX) } else { GROWTH_MIN };
-            self.part /= 4.0;
-        }
-        (self.full_until, self.grown_at) = (until, until);
-    }
-
-    /// Time passes in which the path is not full.
-    pub(super) fn on_time(&mut self, now: Time) {
-        if now > self.grown_at {
-            self.part = (self.part + now.since(self.grown_at).as_secs_f32().min(1.0) / self.growth).min(1.0);
-            self.grown_at = now;
-        }
-    }
-
     /// A round-trip time was measured. On a new path redundancy doubles with each round trip (slow start), and halves
     /// when a queue shows: on a slow path with a long round trip, the full share at once would build a queue of seconds
     /// before the first answer reveals it. After a queue it returns slowly. On a path of short round trips the whole
     /// share is reached before a queue can show, so this never ends.
     pub(super) fn on_sample(&mut self, now: Time, rtt: Duration, has_queue: bool) {
         self.new_until = self.new_until.min(now + NEW);
-        let is_settled = self.has_foreign_queues && now >= self.new_until && self.trusted >= 1.0;
+        let is_settled = self.has_foreign_queues && now >= self.new_until && self.part >= 1.0;
         if now < self.round_until || is_settled {
             return;
         }
         self.round_until = now + rtt;
         let changed = match has_queue {
-            true => self.trusted / 2.0,
-            false if self.had_queue => self.trusted + rtt.as_secs_f32() / GROWTH_MIN,
-            false => self.trusted * 2.0,
+            true => self.part / 2.0,
+            false if self.had_queue => self.part + rtt.as_secs_f32() / GROWTH,
+            false => self.part * 2.0,
         };
-        self.trusted = changed.clamp(TRUSTED_MIN, 1.0);
+        self.part = changed.clamp(PART_MIN, 1.0);
         self.had_queue |= has_queue;
-    }
-
-    /// The same as [`RedundancyShare::part`] for repairs: copies are few, and follow losses.
-    pub(super) fn part_of_repairs(&self) -> f32 {
-        self.part.min(self.trusted)
-    }
-
-    /// Whether the share is not whole again.
-    pub(super) fn is_growing(&self) -> bool {
-        self.part < 1.0
     }
 
     /// Between 0 and 1.
@@ -118,10 +77,10 @@ mod tests {
 
     /// The parts of repairs after samples 5 ms apart, with a round trip of 50 ms; in these a queue shows.
     fn parts(share: &mut RedundancyShare, from: u64, samples: u64, has_queue: impl Fn(u64) -> bool) -> Vec<f32> {
-        let mut parts = vec![share.part_of_repairs()];
+        let mut parts = vec![share.part()];
         for sample in 0..samples {
             share.on_sample(at(from + sample * 5), Duration::from_millis(50), has_queue(sample));
-            parts.push(share.part_of_repairs());
+            parts.push(share.part());
         }
         parts.dedup();
         parts
@@ -139,9 +98,9 @@ mod tests {
         let after = parts(&mut share, 1_000, 60, |sample| sample >= 40);
         assert_eq!(after, [0.0, 0.125, 0.25, 0.5, 1.0, 0.5, 0.25], "once a round trip, though all of it was there");
         parts(&mut share, 2_000, 1_000, |_| false);
-        assert!((share.part_of_repairs() - 0.5).abs() < 0.01, "{}", share.part_of_repairs());
+        assert!((share.part() - 0.5).abs() < 0.01, "{}", share.part());
         parts(&mut share, 7_000, 4_000, |_| false);
-        assert_eq!(share.part_of_repairs(), 1.0);
+        assert_eq!(share.part(), 1.0);
     }
 
     #[test]
@@ -153,19 +112,5 @@ mod tests {
         share.expect_foreign_queues();
         parts(&mut share, 1_000, 700, |_| false);
         assert_eq!(parts(&mut share, 5_000, 100, |_| true), [1.0]);
-    }
-
-    #[test]
-    fn a_full_path_reduces_redundancy_by_three_quarters_for_a_time() {
-        let mut share = RedundancyShare::default();
-        share.on_full(at(1_000), at(3_000));
-        share.on_full(at(2_000), at(4_000));
-        share.on_time(at(3_500));
-        assert_eq!(share.part(), 0.25, "one time of being full");
-        (0..1_000).for_each(|step| share.on_time(at(4_000 + 5 * step)));
-        assert!((share.part() - 0.5).abs() < 0.01, "{}", share.part());
-        share.on_full(at(9_000), at(11_000));
-        (0..1_000).for_each(|step| share.on_time(at(11_000 + 5 * step)));
-        assert!((share.part() - 0.25).abs() < 0.01, "slower, for it was not over: {}", share.part());
     }
 }

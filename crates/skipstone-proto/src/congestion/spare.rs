@@ -1,7 +1,7 @@
 //! What redundancy may add to the data: the capacity that they leave.
 
 use super::bottleneck::Bottleneck;
-use super::model::{PathModel, in_range};
+use super::model::{PathModel, Queue, in_range};
 use super::samples::AckSample;
 use super::share::RedundancyShare;
 use crate::time::{Duration, Time};
@@ -12,9 +12,8 @@ pub(super) struct SpareCapacity {
     /// How long the path has been full, less half of the time in which it was not, and the time of this value.
     crowded: Duration,
     crowded_at: Time,
-    /// The time until which unnecessary redundancy stays off the path, and the length of that pause.
+    /// The time until which redundancy stays off the path.
     yields_until: Time,
-    yields_for: Duration,
     share: RedundancyShare,
     bottleneck: Bottleneck,
 }
@@ -22,8 +21,7 @@ pub(super) struct SpareCapacity {
 /// A path that has been full for this time is assumed to stay full for some time.
 const CROWDED_ROUND_TRIPS: u32 = 4;
 const CROWDED_MIN: Duration = Duration::from_millis(100);
-const YIELDS_MIN: Duration = Duration::from_secs(2);
-const YIELDS_MAX: Duration = Duration::from_secs(30);
+const YIELDS_FOR: Duration = Duration::from_secs(2);
 /// An imperceptible delay, even as the cost of each tick.
 const UNNOTICED: Duration = Duration::from_millis(1);
 
@@ -33,7 +31,6 @@ impl SpareCapacity {
             crowded: Duration::ZERO,
             crowded_at: Time::ZERO,
             yields_until: Time::ZERO,
-            yields_for: YIELDS_MIN,
             share: RedundancyShare::default(),
             bottleneck: Bottleneck::new(),
         }
@@ -58,30 +55,21 @@ impl SpareCapacity {
 
     pub(super) fn on_sample(&mut self, ack: &AckSample, rtt: Duration, path: &PathModel) {
         self.bottleneck.on_ack(ack.bytes, ack.sent_at, in_range(rtt));
-        self.share.on_sample(ack.now, ack.smoothed, path.shows_queue());
+        self.share.on_sample(ack.now, ack.smoothed, path.queue() > Queue::Empty);
     }
 
     /// Traffic that yields to a queue drains it, and would return at once. It therefore pauses, so that flows that
-    /// share the queue or send in the other direction get capacity; longer each time that it fills the path again.
+    /// share the queue or send in the other direction get capacity.
     pub(super) fn on_time(&mut self, now: Time, path: &PathModel, is_competing: bool) {
         let passed = now.since(core::mem::replace(&mut self.crowded_at, now));
         let enough = (CROWDED_ROUND_TRIPS * path.smoothed()).max(CROWDED_MIN);
-        if is_crowded(now, path, is_competing) || path.has_clear_queue() {
+        if is_crowded(now, path, is_competing) || path.queue() >= Queue::AtTarget {
             self.crowded = (self.crowded + passed).min(2 * enough);
         } else {
             self.crowded = self.crowded.saturating_sub(passed / 2);
         }
-        self.share.on_time(now);
         if self.crowded > enough {
-            if now >= self.yields_until {
-                let is_again = now.since(self.yields_until) < self.yields_for || self.share.is_growing();
-                self.yields_for = if is_again { (self.yields_for * 2).min(YIELDS_MAX) } else { YIELDS_MIN };
-            }
-            self.yields_until = now + self.yields_for;
-            // Only data that waits for the window shows that our own load, and not jitter, fills the path.
-            if path.is_full(now) {
-                self.share.on_full(now, self.yields_until);
-            }
+            self.yields_until = now + YIELDS_FOR;
         }
     }
 
@@ -89,13 +77,9 @@ impl SpareCapacity {
         now < self.yields_until || is_crowded(now, path, is_competing)
     }
 
-    /// The share of the redundancy required by the path's losses that fits, 0 to 1.
-    pub(super) fn redundancy_share(&self) -> f32 {
-        self.share.part()
-    }
-
+    /// The share of the repairs required by the path's losses that fits, 0 to 1.
     pub(super) fn repair_share(&self) -> f32 {
-        self.share.part_of_repairs()
+        self.share.part()
     }
 
     /// Redundancy may delay data by an imperceptible time, and without a queue by as much as it saves on average:
@@ -111,10 +95,11 @@ impl SpareCapacity {
         let (bytes, more) = (bytes as u32, more as u32);
         let late = self.bottleneck.lateness(now, bytes.saturating_add(more));
         let added = late.saturating_sub(self.bottleneck.lateness(now, bytes));
-        added <= UNNOTICED || !path.is_waiting() && late <= saved
+        added <= UNNOTICED || path.queue() == Queue::Empty && late <= saved
     }
 }
 
 fn is_crowded(now: Time, path: &PathModel, is_competing: bool) -> bool {
-    path.is_measured() && (is_competing && path.is_limited(now) || path.is_full(now) || path.has_settled_queue())
+    path.is_measured()
+        && (is_competing && path.is_limited(now) || path.is_full(now) || path.settled_queue() >= Queue::AtTarget)
 }

@@ -3,7 +3,7 @@
 use super::{Course, DelayAware, Phase, Steady, WINDOW_MAX, is_unpromised, overshoot, window_min};
 use crate::congestion::AckSample;
 use crate::congestion::cubic::{self, Cubic};
-use crate::congestion::model::{PathModel, micros};
+use crate::congestion::model::{PathModel, Queue, micros};
 use crate::time::{Duration, Time};
 
 /// Round trips in one direction before its steps double (Copa), and before they may exceed the target's worth.
@@ -14,7 +14,7 @@ const ROUNDS_BEFORE_LEAPING: u8 = 8;
 const FINE_STEPS: u32 = 16;
 const ROUNDS_OF_FINE_STEPS: u8 = 16;
 /// A shorter queue is not attributed to other flows.
-const PATIENCE_MIN_US: u64 = 200_000;
+const PATIENCE_MIN: Duration = Duration::from_millis(200);
 /// The queue is drained for a moment each 10 s or this many round trips.
 const DRAIN_SECONDS: u64 = 10;
 const DRAIN_ROUND_TRIPS: u32 = 32;
@@ -24,7 +24,7 @@ impl DelayAware {
         if !path.is_limited(now) {
             return;
         }
-        if path.is_ramp_over() {
+        if path.queue() > Queue::AtTarget {
             return self.leave_ramp(now, path);
         }
         self.window = (self.window + self.ramp_growth(path, acked.into()) as u32).min(WINDOW_MAX);
@@ -34,16 +34,10 @@ impl DelayAware {
     }
 
     /// The growth of the window a round trip after `amount`: twice as much, as in slow start, while well below the rate
-    /// that the spacing of acknowledgements promises, and four times as much (SUSS: Arghavani et al., SIGCOMM 2024)
-    /// while that stays well below it, too; otherwise at most the amount that the queue can hold until the
+    /// that the spacing of acknowledgements promises; otherwise at most the amount that the queue can hold until the
     /// acknowledgement arrives.
     pub(super) fn ramp_growth(&self, path: &PathModel, amount: u64) -> u64 {
         let (window, promised) = (u64::from(self.window), promised_window(path));
-        // After an outage or a loss that counted, a train's promise may date from before it.
-        let is_first = self.recovery_from == Time::ZERO;
-        if is_first && 4 * window < promised {
-            return 3 * amount;
-        }
         if window < promised || is_unpromised(path) {
             return amount;
         }
@@ -112,19 +106,14 @@ impl DelayAware {
             self.phase = Phase::Draining { until: self.make_room(now, path), back };
             return;
         }
-        if now.since(self.standing_from) > self.patience(path) || !is_up && path.losses_follow_queue() {
+        if now.since(self.standing_from) > Self::patience(path) {
             self.begin_competing(now, path);
         }
     }
 
-    /// How long a queue has to stand although we yield before it is attributed to other flows. Several flows of our
-    /// kind at their least windows keep it hardly longer than a few would, so a small excess takes longer.
-    fn patience(&self, path: &PathModel) -> Duration {
-        let foreign = self.foreign_delay(path);
-        let excess = path.delay().saturating_sub(foreign).max(1);
-        let least = u64::from(path.smoothed_us() * 6).max(PATIENCE_MIN_US);
-        let patience = least * u64::from(foreign) / u64::from(2 * excess);
-        Duration::from_micros(patience.clamp(least, 4 * least))
+    /// How long a queue has to stand although we yield before it is attributed to other flows.
+    fn patience(path: &PathModel) -> Duration {
+        (6 * path.smoothed()).max(PATIENCE_MIN).mul_f32(path.patience())
     }
 
     /// The answer to a step comes one and a half round trips later. On a path that holds only a few datagrams, one more
@@ -167,10 +156,6 @@ impl DelayAware {
             let velocity_max = (step_max.max(datagram) / self.step(steady.course, path)).clamp(1, 10_000) as u16;
             steady.velocity = (steady.velocity * 2).max((fine / datagram / 4) as u16).min(velocity_max);
         }
-        // On a long path a datagram a round trip would take minutes to where it was.
-        if steady.course != Course::Down && delay <= target / 2 && path.smoothed_us() > overshoot(path) {
-            self.window = self.window.max(path.window_with_queue(0).unwrap_or(0).min(WINDOW_MAX));
-        }
         if steady.course == Course::Down && delay > 2 * target {
             let base = u64::from(path.base());
             let fitting = u64::from(self.window) * (base + u64::from(target)) / (base + u64::from(delay));
@@ -205,8 +190,7 @@ impl DelayAware {
     fn begin_probe(&mut self, now: Time, path: &mut PathModel) {
         let back = self.window;
         let until = self.make_room(now, path);
-        let (before, base) = (path.latest_delay(), path.base());
-        self.phase = Phase::Probing { until, before, least: u32::MAX, back, base };
+        self.phase = Phase::Probing { until, least: u32::MAX, back };
     }
 
     /// Reduces the window to less than the path holds without a queue; returns when that must have shown.
@@ -227,20 +211,17 @@ impl DelayAware {
         self.begin_steady(now, path);
     }
 
-    pub(super) fn probe(&mut self, now: Time, path: &mut PathModel) {
-        let Phase::Probing { until, before, least, back, base } = &mut self.phase else { return };
+    pub(super) fn probe(&mut self, now: Time, path: &PathModel) {
+        let Phase::Probing { until, least, back } = &mut self.phase else { return };
         *least = (*least).min(path.latest_delay());
-        let was_lower = u64::from(path.base()) + 4_000 < u64::from(*base);
         if now < *until {
             return;
         }
-        let (before, least, back) = (*before, *least, *back);
-        if least <= path.shared_target(path.delivery_rate()).max(before / 4) && !was_lower {
+        let (least, back) = (*least, *back);
+        if path.queue_of(least) < Queue::Standing {
             self.window = self.fitting_window(path).min(back);
-            path.on_own_queue();
             self.begin_steady(now, path);
         } else {
-            path.on_foreign_queue();
             self.window = back;
             self.grow_from(now, back, path);
         }

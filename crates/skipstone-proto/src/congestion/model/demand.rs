@@ -29,14 +29,20 @@ impl Demand {
         self.is_limited(now) && now.since(self.limited_from) >= 2 * smoothed
     }
 
-    /// This many bytes are in flight of a window; with nothing new, it counts as used up for another `span`.
+    /// This many bytes are in flight of a window; without news, it counts as used up for another `span`.
     pub(super) fn note(&mut self, now: Time, in_flight: u32, window: u32, datagram: u32, span: Duration) {
         if in_flight.saturating_add(datagram) > window {
             if now >= self.limited_until {
                 self.limited_from = now;
             }
             self.limited_until = now + span;
-        } else if in_flight + 2 * datagram < window / 2 {
+        }
+    }
+
+    /// An acknowledgement arrives while this many bytes are in flight, those that it covers included. What leaves does
+    /// not tell: after an acknowledgement of most of a window, the first packets find it almost empty.
+    pub(super) fn note_unused(&mut self, now: Time, in_flight: u32, window: u32, datagram: u32) {
+        if in_flight + 2 * datagram < window / 2 {
             self.limited_until = self.limited_until.min(now);
         }
     }

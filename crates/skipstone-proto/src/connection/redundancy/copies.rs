@@ -10,8 +10,6 @@ use crate::time::Time;
 const COPIES_PER_RTT: u32 = 5;
 /// The share of retransmitted content that may be lost in all of its copies.
 const COPIES_LOST_MAX: f32 = 5e-5;
-/// Copies leave where at least this share of the redundancy fits.
-const SHARE_FOR_COPIES: f32 = 0.5;
 const COPIES_MIN: u8 = 2;
 const COPIES_MAX: u8 = 5;
 
@@ -71,8 +69,7 @@ impl Connection {
     pub(in crate::connection) fn plan_copies(&mut self, now: Time, number: u64, new: Option<ClassId>, bytes: usize) {
         let fresh = new.map(|class| self.copy_count(class) - 1);
         let wanted = fresh.unwrap_or(self.redundancy.retransmission.copies);
-        let is_short_of_room = self.path.congestion.redundancy_share() < SHARE_FOR_COPIES;
-        if wanted == 0 || is_short_of_room || self.path.congestion.is_congested(now) {
+        if wanted == 0 || self.path.congestion.is_congested(now) {
             return;
         }
         let spacing = self.spacing(COPIES_PER_RTT);
