@@ -224,7 +224,8 @@ impl Link {
         }
     }
 
-    /// Ends the connection to a peer; at a client, the one to the server. Without a change if the engine wants none.
+    /// Ends the connection to a peer; at a client, the one to the server, for whose answer it waits as
+    /// [`close`](Link::close) does. Without a change if the engine wants none.
     pub(crate) fn disconnect(&mut self, number: i32, is_told: IsTold) {
         let was_connected = match &mut self.end {
             End::Server { server, peers, numbers } => {

@@ -1,5 +1,5 @@
-//! The delay-aware controller: its window and its decisions. `mod.rs` describes the algorithm; `phases` contains the
-//! behaviour in each phase.
+//! The delay-aware controller: its window and its decisions, as docs/design/congestion.md describes them; `phases`
+//! contains the behaviour in each phase.
 
 mod phases;
 
@@ -24,7 +24,7 @@ pub(super) struct DelayAware {
 }
 
 /// ```text
-///          queue or heavy loss            stands, or overflows, though we yield
+///          queue or heavy loss                  stands though we yield
 ///   Ramp ──────────────────────► Steady ──────────────────────────────────────► Competing ◄── not ours ──┐
 ///    ▲                           │ ▲  │ ▲                                            │                   │
 ///    └───────── silence ─────────┘ │  └─┴── each 10 s: Draining                      └── each 10 s: Probing

@@ -193,8 +193,8 @@ impl Controller {
         }
     }
 
-    /// The share of the repairs required by the path's losses that fits in addition to the data, 0 to 1; a new path gets
-    /// none at first.
+    /// The share of the repairs required by the path's losses that fits in addition to the data, 0 to 1; a new path
+    /// gets none at first.
     pub fn repair_share(&self) -> f32 {
         self.0.as_ref().map_or(1.0, |control| control.spare.repair_share())
     }

@@ -1,5 +1,6 @@
-//! The model of the path: what a sender knows of it from acknowledgements, losses and its own sending. Nothing else
-//! compares delays: controllers and redundancy ask the model.
+//! The model of the path: what a sender knows of it from acknowledgements, losses and its own sending. It alone knows
+//! what a queue is: controllers and redundancy ask it. Only the window's steps in steady state compare the delay with a
+//! target themselves, that of the rate which the window gives.
 
 mod calm;
 mod delays;
@@ -23,10 +24,10 @@ pub(super) enum Queue {
     Empty,
     /// It begins to form: the path may be far from full, but traffic that makes the queue grow is too much.
     Forming,
-    /// About as long as this side keeps it.
+    /// From half of the target on: about as long as this side keeps it.
     AtTarget,
     /// Longer than that.
-    Standing,
+    AboveTarget,
     /// Longer than a few flows of our kind would keep.
     Foreign,
 }
@@ -220,7 +221,7 @@ impl PathModel {
         self.delays.base()
     }
 
-    /// The least recent round-trip time, in microseconds.
+    /// The shortest recent round-trip time, in microseconds.
     pub(super) fn standing(&self) -> u32 {
         self.delays.standing()
     }
@@ -258,8 +259,8 @@ impl PathModel {
     /// The window that the recent delivery rate fills with a queue of this length; none before the first sample.
     pub(super) fn window_with_queue(&self, queue_us: u32) -> Option<u32> {
         let rate = self.rate.best();
-        let window = rate * u64::from(self.base() + queue_us) / 1_000_000;
-        (rate > 0).then_some(window as u32)
+        let span = u64::from(self.base()) + u64::from(queue_us);
+        (rate > 0).then(|| u32::try_from(rate.saturating_mul(span) / 1_000_000).unwrap_or(u32::MAX))
     }
 
     /// Whether the window is used up.
@@ -267,7 +268,7 @@ impl PathModel {
         self.demand.is_limited(now)
     }
 
-    /// Whether it was when the last acknowledgement came.
+    /// The same for the time of the last acknowledgement.
     pub(super) fn was_limited(&self) -> bool {
         self.is_limited(self.acked_at)
     }
@@ -295,15 +296,14 @@ impl PathModel {
         self.queue_of(self.delays.settled_delay())
     }
 
-    /// What a delay beyond the path's own is, in microseconds. A sender that fills the path keeps the delay near the
-    /// target, in the other direction too: one that waited for a longer delay would take the path for free.
+    /// The queue that a delay means, in microseconds beyond the path without a queue.
     pub(super) fn queue_of(&self, delay: u32) -> Queue {
         let rate = self.rate.best();
         match delay.saturating_sub(self.noise()) {
             queue if queue <= self.shared_target(rate) / 8 => Queue::Empty,
             queue if queue <= self.shared_target(rate) / 2 => Queue::Forming,
             queue if queue <= self.own_target(rate) => Queue::AtTarget,
-            queue if queue <= self.foreign_queue() => Queue::Standing,
+            queue if queue <= self.foreign_queue() => Queue::AboveTarget,
             _ => Queue::Foreign,
         }
     }
@@ -321,7 +321,8 @@ impl PathModel {
     }
 
     /// How long a queue of others has to stand before it counts, as a multiple of the shortest such time: several flows
-    /// of our kind at their least windows keep the queue hardly longer than a few would, so a small excess takes longer.
+    /// of our kind at their least windows keep the queue hardly longer than a few would, so a small excess takes
+    /// longer.
     pub(super) fn patience(&self) -> f32 {
         let foreign = self.foreign_queue() + self.noise();
         let excess = self.delays.delay().saturating_sub(foreign).max(1);

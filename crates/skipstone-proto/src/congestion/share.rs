@@ -5,7 +5,7 @@ use crate::time::{Duration, Time};
 
 /// The share of the repairs required by the path's losses.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RedundancyShare {
+pub(super) struct RepairShare {
     part: f32,
     /// Whether a queue was seen, and the end of the current round trip.
     had_queue: bool,
@@ -23,9 +23,9 @@ const PART_MIN: f32 = 0.125;
 /// Time for which a path is new where this side does not cause the queues: about as long as its losses are a guess.
 const NEW: Duration = Duration::from_secs(3);
 
-impl Default for RedundancyShare {
+impl Default for RepairShare {
     fn default() -> Self {
-        RedundancyShare {
+        RepairShare {
             part: 0.0,
             had_queue: false,
             round_until: Time::ZERO,
@@ -35,7 +35,7 @@ impl Default for RedundancyShare {
     }
 }
 
-impl RedundancyShare {
+impl RepairShare {
     /// Queues come from the carrier's own controller: once the path is no longer new, they do not reduce the share.
     pub(super) fn expect_foreign_queues(&mut self) {
         self.has_foreign_queues = true;
@@ -76,7 +76,7 @@ mod tests {
     }
 
     /// The parts of repairs after samples 5 ms apart, with a round trip of 50 ms; in these a queue shows.
-    fn parts(share: &mut RedundancyShare, from: u64, samples: u64, has_queue: impl Fn(u64) -> bool) -> Vec<f32> {
+    fn parts(share: &mut RepairShare, from: u64, samples: u64, has_queue: impl Fn(u64) -> bool) -> Vec<f32> {
         let mut parts = vec![share.part()];
         for sample in 0..samples {
             share.on_sample(at(from + sample * 5), Duration::from_millis(50), has_queue(sample));
@@ -88,13 +88,13 @@ mod tests {
 
     #[test]
     fn a_new_path_gets_full_redundancy_after_four_round_trips_without_a_queue() {
-        let mut share = RedundancyShare::default();
+        let mut share = RepairShare::default();
         assert_eq!(parts(&mut share, 1_000, 50, |_| false), [0.0, 0.125, 0.25, 0.5, 1.0]);
     }
 
     #[test]
     fn a_queue_on_a_new_path_halves_redundancy_which_recovers_slowly() {
-        let mut share = RedundancyShare::default();
+        let mut share = RepairShare::default();
         let after = parts(&mut share, 1_000, 60, |sample| sample >= 40);
         assert_eq!(after, [0.0, 0.125, 0.25, 0.5, 1.0, 0.5, 0.25], "once a round trip, though all of it was there");
         parts(&mut share, 2_000, 1_000, |_| false);
@@ -105,10 +105,10 @@ mod tests {
 
     #[test]
     fn a_queue_always_reduces_redundancy_except_on_congestion_controlled_carriers() {
-        let mut share = RedundancyShare::default();
+        let mut share = RepairShare::default();
         parts(&mut share, 1_000, 700, |_| false);
         assert_eq!(parts(&mut share, 5_000, 25, |_| true), [1.0, 0.5, 0.25, 0.125]);
-        let mut share = RedundancyShare::default();
+        let mut share = RepairShare::default();
         share.expect_foreign_queues();
         parts(&mut share, 1_000, 700, |_| false);
         assert_eq!(parts(&mut share, 5_000, 100, |_| true), [1.0]);

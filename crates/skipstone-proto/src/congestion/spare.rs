@@ -3,7 +3,7 @@
 use super::bottleneck::Bottleneck;
 use super::model::{PathModel, Queue, in_range};
 use super::samples::AckSample;
-use super::share::RedundancyShare;
+use super::share::RepairShare;
 use crate::time::{Duration, Time};
 
 /// The capacity that data leave to redundancy.
@@ -14,7 +14,7 @@ pub(super) struct SpareCapacity {
     crowded_at: Time,
     /// The time until which redundancy stays off the path.
     yields_until: Time,
-    share: RedundancyShare,
+    share: RepairShare,
     bottleneck: Bottleneck,
 }
 
@@ -31,7 +31,7 @@ impl SpareCapacity {
             crowded: Duration::ZERO,
             crowded_at: Time::ZERO,
             yields_until: Time::ZERO,
-            share: RedundancyShare::default(),
+            share: RepairShare::default(),
             bottleneck: Bottleneck::new(),
         }
     }

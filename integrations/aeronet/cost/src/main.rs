@@ -82,10 +82,10 @@ fn measure(variant: &str, clients: usize) -> Result<Cost, Box<dyn Error>> {
     while Instant::now() < end {
         ticks.play(&mut *game);
     }
-    let (messages, cpu) = (game.messages() - before, cpu()? - cpu_before);
     if game.connected() < clients {
         return Err("clients were lost".into());
     }
+    let (messages, cpu) = (game.messages() - before, cpu()? - cpu_before);
     Ok(Cost { cpu_ns_per_message: cpu.as_nanos() as f64 / messages as f64, messages, cpu })
 }
 

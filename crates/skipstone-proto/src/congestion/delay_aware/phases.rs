@@ -41,7 +41,7 @@ impl DelayAware {
         if window < promised || is_unpromised(path) {
             return amount;
         }
-        amount * u64::from(overshoot(path)) / u64::from(path.smoothed_us().max(overshoot(path)))
+        amount.saturating_mul(overshoot(path).into()) / u64::from(path.smoothed_us().max(overshoot(path)))
     }
 
     pub(super) fn leave_ramp(&mut self, now: Time, path: &PathModel) {
@@ -149,7 +149,7 @@ impl DelayAware {
         let is_fine = steady.course == Course::UpFinely;
         let rounds_min = if is_fine { ROUNDS_OF_FINE_STEPS } else { ROUNDS_BEFORE_DOUBLING };
         if steady.rounds >= rounds_min {
-            let fine = rate * u64::from(target) / 1_000_000;
+            let fine = rate.saturating_mul(target.into()) / 1_000_000;
             let coarse =
                 u64::from(self.window) * u64::from(overshoot(path)) / u64::from(standing.max(2 * overshoot(path)));
             let step_max = if steady.rounds < ROUNDS_BEFORE_LEAPING { fine.min(coarse) } else { coarse };
@@ -196,7 +196,8 @@ impl DelayAware {
     /// Reduces the window to less than the path holds without a queue; returns when that must have shown.
     fn make_room(&mut self, now: Time, path: &mut PathModel) -> Time {
         let base = path.base();
-        let little = (path.delivery_rate() * u64::from((base / 2).max(base.saturating_sub(50_000))) / 1_000_000) as u32;
+        let span = u64::from((base / 2).max(base.saturating_sub(50_000)));
+        let little = (path.delivery_rate().saturating_mul(span) / 1_000_000).min(WINDOW_MAX.into()) as u32;
         self.window = little.clamp(window_min(path), self.window);
         path.begin_dip();
         now + micros(path.standing().max(path.smoothed_us()) + base * 3 / 2)
@@ -218,7 +219,7 @@ impl DelayAware {
             return;
         }
         let (least, back) = (*least, *back);
-        if path.queue_of(least) < Queue::Standing {
+        if path.queue_of(least) < Queue::AboveTarget {
             self.window = self.fitting_window(path).min(back);
             self.begin_steady(now, path);
         } else {

@@ -131,7 +131,7 @@ impl Delays {
         self.base[0].min(self.base[1])
     }
 
-    /// The least recent round-trip time.
+    /// The shortest recent round-trip time.
     pub(super) fn standing(&self) -> u32 {
         self.low[0].min(self.low[1])
     }

@@ -39,10 +39,11 @@ impl Demand {
         }
     }
 
-    /// An acknowledgement arrives while this many bytes are in flight, those that it covers included. What leaves does
-    /// not tell: after an acknowledgement of most of a window, the first packets find it almost empty.
+    /// An acknowledgement arrives while this many bytes are in flight, those included that it covers if they are most
+    /// of a window. What leaves does not tell: after an acknowledgement of most of a window, the first packets find it
+    /// almost empty.
     pub(super) fn note_unused(&mut self, now: Time, in_flight: u32, window: u32, datagram: u32) {
-        if in_flight + 2 * datagram < window / 2 {
+        if in_flight.saturating_add(2 * datagram) < window / 2 {
             self.limited_until = self.limited_until.min(now);
         }
     }
