@@ -298,11 +298,12 @@ impl PathModel {
 
     /// The queue that a delay means, in microseconds beyond the path without a queue.
     pub(super) fn queue_of(&self, delay: u32) -> Queue {
-        let rate = self.rate.best();
-        match delay.saturating_sub(self.noise()) {
-            queue if queue <= self.shared_target(rate) / 8 => Queue::Empty,
-            queue if queue <= self.shared_target(rate) / 2 => Queue::Forming,
-            queue if queue <= self.own_target(rate) => Queue::AtTarget,
+        let noise = self.noise();
+        let shared = self.shared_target(self.rate.best());
+        match delay.saturating_sub(noise) {
+            queue if queue <= shared / 8 => Queue::Empty,
+            queue if queue <= shared / 2 => Queue::Forming,
+            queue if queue <= self.own_part(shared, noise) => Queue::AtTarget,
             queue if queue <= self.foreign_queue() => Queue::AboveTarget,
             _ => Queue::Foreign,
         }
@@ -332,13 +333,13 @@ impl PathModel {
     /// The queueing delay to keep, in microseconds, for a flow of this rate: less for a faster one, so that flows that
     /// share a queue converge to the same rate.
     pub(super) fn target(&self, rate: u64) -> u32 {
-        self.own_target(rate) + self.noise()
+        let noise = self.noise();
+        self.own_part(self.shared_target(rate), noise) + noise
     }
 
     /// The part of the target that is a queue: less than half of one that overflowed, as far as it was not jitter.
-    fn own_target(&self, rate: u64) -> u32 {
-        let shared = self.shared_target(rate);
-        shared.min((self.depth.saturating_sub(self.noise()) / 2).max(shared / 2))
+    fn own_part(&self, shared: u32, noise: u32) -> u32 {
+        shared.min((self.depth.saturating_sub(noise) / 2).max(shared / 2))
     }
 
     /// The part of the target that depends on the rate: twice the geometric mean of 5 ms and a datagram's time, which

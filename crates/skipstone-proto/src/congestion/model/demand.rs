@@ -71,3 +71,37 @@ impl Demand {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WINDOW: u32 = 20_000;
+    const RTT: Duration = Duration::from_millis(50);
+
+    /// Whether the window counts as full after 10 round trips; in each, one acknowledgement covers all of a flight,
+    /// then so many bytes leave, a datagram of 1,000 bytes at a time.
+    fn is_full_with(bytes: u32) -> bool {
+        let (mut demand, mut now) = (Demand::new(), Time::ZERO);
+        for _ in 0..10 {
+            now += RTT;
+            // As the model reports an acknowledgement of most of a window.
+            demand.note(now, bytes, WINDOW, 1_000, 2 * RTT);
+            demand.note_unused(now, bytes, WINDOW, 1_000);
+            for sent in 1..=bytes / 1_000 {
+                demand.note(now, sent * 1_000, WINDOW, 1_000, 2 * RTT);
+            }
+        }
+        demand.is_full(now, RTT)
+    }
+
+    #[test]
+    fn a_window_of_which_each_acknowledgement_covers_all_is_full() {
+        assert!(is_full_with(WINDOW));
+    }
+
+    #[test]
+    fn a_window_that_is_used_for_a_third_is_not_full() {
+        assert!(!is_full_with(WINDOW / 3));
+    }
+}
