@@ -34,10 +34,16 @@ impl DelayAware {
     }
 
     /// The growth of the window a round trip after `amount`: twice as much, as in slow start, while well below the rate
-    /// that the spacing of acknowledgements promises; otherwise at most the amount that the queue can hold until the
+    /// that the spacing of acknowledgements promises, and four times as much (SUSS: Arghavani et al., SIGCOMM 2024)
+    /// while that stays well below it, too; otherwise at most the amount that the queue can hold until the
     /// acknowledgement arrives.
     pub(super) fn ramp_growth(&self, path: &PathModel, amount: u64) -> u64 {
         let (window, promised) = (u64::from(self.window), promised_window(path));
+        // After an outage or a loss that counted, a train's promise may date from before it.
+        let is_first = self.recovery_from == Time::ZERO;
+        if is_first && 4 * window < promised {
+            return amount.saturating_mul(3);
+        }
         if window < promised || is_unpromised(path) {
             return amount;
         }
@@ -155,6 +161,10 @@ impl DelayAware {
             let step_max = if steady.rounds < ROUNDS_BEFORE_LEAPING { fine.min(coarse) } else { coarse };
             let velocity_max = (step_max.max(datagram) / self.step(steady.course, path)).clamp(1, 10_000) as u16;
             steady.velocity = (steady.velocity * 2).max((fine / datagram / 4) as u16).min(velocity_max);
+        }
+        // On a long path a datagram a round trip would take minutes to where it was.
+        if steady.course != Course::Down && delay <= target / 2 && path.smoothed_us() > overshoot(path) {
+            self.window = self.window.max(path.window_with_queue(0).unwrap_or(0).min(WINDOW_MAX));
         }
         if steady.course == Course::Down && delay > 2 * target {
             let base = u64::from(path.base());
