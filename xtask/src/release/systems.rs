@@ -22,6 +22,25 @@ pub(crate) enum Kind {
 }
 
 impl System {
+    /// The one whose programs run on this machine: a release is made on Linux.
+    pub(crate) fn here() -> &'static Self {
+        if cfg!(target_arch = "aarch64") { &LINUX_AARCH64 } else { &LINUX_X86_64 }
+    }
+
+    /// Whether this machine runs its programs.
+    pub(crate) fn is_here(&self) -> bool {
+        self.target.starts_with(std::env::consts::ARCH) && self.os() == std::env::consts::OS
+    }
+
+    /// The system as Rust calls it.
+    pub(crate) fn os(&self) -> &'static str {
+        match self.kind {
+            Kind::Linux => "linux",
+            Kind::Windows => "windows",
+            Kind::MacOs => "macos",
+        }
+    }
+
     /// A program's name there.
     pub(crate) fn program(&self, name: &str) -> String {
         if self.kind == Kind::Windows { format!("{name}.exe") } else { name.to_owned() }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::format::check_format;
-use super::unpacked::{is_here, unpacked};
+use super::unpacked::unpacked;
 use crate::languages::windows;
 use crate::machine::process;
 use crate::machine::system;
@@ -17,7 +17,7 @@ use crate::release::zig;
 pub(super) fn on_linux(system: &System, release: &Release, tree: &Tree) -> Result<Checked, String> {
     let prefix = unpacked(system, release, tree)?;
     let format = check_format(system, &prefix.join("lib/libskipstone.so"), release, tree)?;
-    if !is_here(system) {
+    if !system.is_here() {
         return by_emulator(system, &prefix, tree).map(|ran| Checked::Passed(format!("{format}; {ran}")));
     }
     let mut tried = vec![format];

@@ -16,7 +16,7 @@ use super::systems::{GLIBC_AARCH64, GLIBC_X86_64, Kind, MACOS_AARCH64, MACOS_X86
 use super::third_party::write_licences;
 use crate::languages::c::install_to;
 use crate::machine::tree::Tree;
-use unpacked::{name, os, unpacked};
+use unpacked::{name, unpacked};
 
 /// One for each system.
 pub(super) const PARTS: &[Part] = &[
@@ -57,7 +57,7 @@ fn make(system: &System, release: &Release, tree: &Tree) -> Result<Vec<PathBuf>,
     let name = name(system, release);
     let stage = release.stage(&name)?;
     let inside = stage.join(&name);
-    install_to(&inside, &library.folder, os(system), tree)?;
+    install_to(&inside, &library.folder, system.os(), tree)?;
     for (from, to) in [
         ("clients/c/README.md", "README.md"),
         ("CHANGELOG.md", "CHANGELOG.md"),

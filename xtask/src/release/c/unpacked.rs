@@ -5,25 +5,11 @@ use std::path::PathBuf;
 use crate::machine::tree::Tree;
 use crate::release::archive;
 use crate::release::plan::Release;
-use crate::release::systems::{Kind, System};
+use crate::release::systems::System;
 
 /// The name of the archive without its end, and of the folder in it.
 pub(super) fn name(system: &System, release: &Release) -> String {
     format!("skipstone-c-{}-{}", release.version, system.target)
-}
-
-/// The system as Rust calls it.
-pub(super) fn os(system: &System) -> &'static str {
-    match system.kind {
-        Kind::Linux => "linux",
-        Kind::Windows => "windows",
-        Kind::MacOs => "macos",
-    }
-}
-
-/// Whether this machine runs its programs.
-pub(super) fn is_here(system: &System) -> bool {
-    system.target.starts_with(std::env::consts::ARCH) && os(system) == std::env::consts::OS
 }
 
 /// Unpacks an archive of a part where nothing else is. Returns the folder.

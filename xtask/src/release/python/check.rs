@@ -20,8 +20,7 @@ pub(super) fn wheel(system: &System, release: &Release, tree: &Tree) -> Result<C
     let unpacked = place.path().join("unpacked");
     archive::unpack(&wheel, &unpacked, tree)?;
     let format = judge(&unpacked, system, release, tree)?;
-    let is_here = system.dotnet == if cfg!(target_arch = "aarch64") { "linux-arm64" } else { "linux-x64" };
-    if !is_here {
+    if !system.is_here() {
         return Ok(Checked::Passed(format!("{format}; not loaded: this is another system")));
     }
     let python = environment(place.path(), tree)?;

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use crate::machine::process;
 use crate::machine::tree::Tree;
+use crate::release::build;
 use crate::release::plan::Release;
+use crate::release::systems::System;
 
 /// A folder with `man/NAME.1` and `completions/`.
 pub(super) fn manual(release: &Release, tree: &Tree) -> Result<PathBuf, String> {
@@ -12,13 +14,17 @@ pub(super) fn manual(release: &Release, tree: &Tree) -> Result<PathBuf, String> 
     if folder.join("completions").is_dir() && folder.join(DONE).is_file() {
         return Ok(folder);
     }
-    // By cargo's folder of development, where most of it is built already: it runs here, once.
-    let mut cargo = process::cargo(tree);
-    cargo.args(["run", "--quiet", "--locked", "--package", "skipstone-cli", "--features", "manual"]);
-    cargo.args(["--example", "manual", "--"]).arg(&folder);
-    // Its own name is in the help's examples.
-    release.steady(&mut cargo);
+    // The tool for this machine is built for its own artifacts anyway: this compiles one crate more, where a development
+    // build would compile hundreds.
+    let here = System::here();
+    let mut cargo = build::cargo(here, release, tree)?;
+    cargo.args(["--package", "skipstone-cli", "--features", "manual", "--example", "manual"]);
     process::run(cargo)?;
+    // Its own name is in the help's examples.
+    let example = build::folder(here, release).join("examples/manual");
+    let mut example = release.command(&example.to_string_lossy(), tree);
+    example.arg(&folder);
+    process::run(example)?;
     std::fs::write(folder.join(DONE), "").map_err(|error| format!("{}: {error}", folder.display()))?;
     Ok(folder)
 }

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use super::archive::unpack;
 use super::plan::{Part, Release};
-use super::systems::{LINUX_AARCH64, LINUX_X86_64, MACOS_AARCH64, MACOS_X86_64, WINDOWS_X86_64};
+use super::systems::{LINUX_AARCH64, LINUX_X86_64, MACOS_AARCH64, MACOS_X86_64, System, WINDOWS_X86_64};
 use crate::machine::tree::Tree;
 
 /// The tool in this release's archive for this machine, for the checks of other parts: as their server. SKIPSTONE_BIN
@@ -21,7 +21,7 @@ pub(super) fn program_here(release: &Release, tree: &Tree) -> Result<PathBuf, St
     if let Some(own) = std::env::var_os("SKIPSTONE_BIN") {
         return Ok(PathBuf::from(own));
     }
-    let system = if cfg!(target_arch = "aarch64") { &LINUX_AARCH64 } else { &LINUX_X86_64 };
+    let system = System::here();
     let (folder, name) = (release.stage("check/server")?, archived::name(system, release));
     unpack(&release.artifact(&format!("{name}.{}", system.archive())), &folder, tree)
         .map_err(|why| format!("{why}; or name a built tool by SKIPSTONE_BIN"))?;
