@@ -1,7 +1,7 @@
 //! The delivered bytes that a packet records when it is sent, from which the delivery rate is computed once the packet
 //! is acknowledged (draft-cheng-iccrg-delivery-rate-estimation). The congestion controller makes the estimate itself.
 
-/// Taken when a packet is sent, returned with its acknowledgement. The default holds no measurement.
+/// Noted when a packet is sent, and returned with its acknowledgement. The default holds no measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeliveryStamp {
     /// Bytes delivered so far, modulo 2^32.

@@ -151,7 +151,9 @@ pub use channel::{GivenUp, MessageId, Submission};
 pub use catalogue::{CloseCode, ConfigField, ConfigKind, Figure, Metric, Setting, SettingNumber, SettingUnit, Unit};
 
 /// Settings: the server chooses them, its clients follow them.
-pub use congestion::Congestion;
+pub use congestion::{
+    AckSample, Congestion, Controller, CustomController, DeliveryStamp, Pace, PathModel, Phase, Queue,
+};
 pub use wire::frame::TOKEN_BYTES_MAX;
 pub use wire::limits::Limits;
 pub use wire::redundancy::{BLOCK_MAX, BURSTS_MAX, Redundancy, RedundancyMode};

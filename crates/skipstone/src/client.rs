@@ -104,7 +104,7 @@ impl ClientConfig {
         Config {
             merging: self.merging,
             handshake_timeout: self.handshake_timeout,
-            congestion: self.congestion,
+            congestion: self.congestion.clone(),
             bandwidth_max_per_peer: self.bandwidth_max,
             follows_server_time: self.follows_server_time,
             limits: self.limits,

@@ -172,11 +172,12 @@ pub use server_time::ServerTime;
 #[cfg(feature = "simulate")]
 pub use skipstone_netsim as netsim;
 pub use skipstone_proto::{
-    Carrier, ChannelRule, Close, CloseCode, ClosedBy, ConfigError, Congestion, ConnectError, DeliveryMode, Depth,
-    Direction, DropReason, Drops, Event, Figure, Flow, GivenUp, Group, InboundRule, IncomingTransfer, Limits,
-    LoggedConnection, LoggedFrame, LoggedFrames, LossTrigger, MemoryBudget, Merging, MessageId, MessageRate, Metric,
-    MoveId, MoveStage, OutgoingTransfer, Overflow, PacketEvent, PacketLog, Path, PeerId, RecoveryMetrics, Redundancy,
-    RedundancyMode, RedundancyStats, Rtt, Settings, Side, Stats, Stayed, Transfers, Unit, Violation, code,
+    AckSample, Carrier, ChannelRule, Close, CloseCode, ClosedBy, ConfigError, Congestion, ConnectError, Controller,
+    CustomController, DeliveryMode, DeliveryStamp, Depth, Direction, DropReason, Drops, Event, Figure, Flow, GivenUp,
+    Group, InboundRule, IncomingTransfer, Limits, LoggedConnection, LoggedFrame, LoggedFrames, LossTrigger,
+    MemoryBudget, Merging, MessageId, MessageRate, Metric, MoveId, MoveStage, OutgoingTransfer, Overflow, Pace,
+    PacketEvent, PacketLog, Path, PathModel, PeerId, Phase, Queue, RecoveryMetrics, Redundancy, RedundancyMode,
+    RedundancyStats, Rtt, Settings, Side, Stats, Stayed, Transfers, Unit, Violation, code,
 };
 pub use start_error::{ShardsError, StartError};
 pub use statistics::{Overview, ShardOverview, Traffic};

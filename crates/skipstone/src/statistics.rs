@@ -36,6 +36,9 @@ pub struct Overview {
     pub bytes_in_flight: u32,
     /// Bytes that may be in flight; `u64::MAX` without congestion control.
     pub congestion_window: u64,
+    /// How often the congestion controller asked for a window or a pace of which no connection is able to make use, and
+    /// was corrected: 0 for those of this library.
+    pub controller_corrections: u32,
     /// Bytes of datagrams per second that may be sent to the peer, as far as the path is known: a congestion window
     /// each round trip, and no more than
     /// [`ServerConfig::bandwidth_max_per_peer`](crate::ServerConfig::bandwidth_max_per_peer). A game can scale its
@@ -226,6 +229,7 @@ impl Published {
             depth: now.depth,
             bytes_in_flight: now.bytes_in_flight,
             congestion_window: now.congestion_window,
+            controller_corrections: now.controller_corrections,
             available_bytes_per_second: now.available_bytes_per_second,
             datagram_bytes: now.datagram_bytes,
             sending,

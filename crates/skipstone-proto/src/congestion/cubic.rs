@@ -1,11 +1,15 @@
 //! The window of a flow that competes with flows that yield to loss only: CUBIC (RFC 9438) in integers, weighted as
 //! several flows.
 
+use super::window::WINDOW_MAX;
 use crate::time::Time;
 
-/// The state of a CUBIC window's growth. The caller holds the window itself.
+/// A window that grows as CUBIC's does.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cubic {
+    window: u32,
+    /// The number of TCP flows as which it competes.
+    flows: u32,
     /// When this epoch of growth began.
     epoch: Time,
     /// The window at the last loss, in bytes: the plateau.
@@ -21,23 +25,40 @@ impl Cubic {
     pub(super) fn new(now: Time, window: u32, plateau: u32, datagram: u32, flows: u32) -> Self {
         // K = cbrt((W_max - cwnd) / C), C = 0.4 datagrams per second cubed, for each flow.
         let missing = u64::from(plateau.saturating_sub(window)) * 2_500_000_000 / u64::from(datagram * flows);
-        Cubic { epoch: now, plateau: plateau.max(window), plateau_ms: cube_root(missing), reno: window }
+        let plateau = plateau.max(window);
+        Cubic { window, flows, epoch: now, plateau, plateau_ms: cube_root(missing), reno: window }
     }
 
-    /// The window after `acked` bytes were acknowledged.
-    pub(super) fn grown(&mut self, now: Time, window: u32, acked: u32, rtt_us: u32, datagram: u32, flows: u32) -> u32 {
-        let (window_u64, step) = (u64::from(window.max(datagram)), u64::from(acked) * u64::from(datagram));
+    pub(super) fn window(&self) -> u32 {
+        self.window
+    }
+
+    /// A larger window is the least.
+    pub(super) fn raise_to(&mut self, least: u32) {
+        self.window = self.window.max(least);
+    }
+
+    /// `acked` bytes were acknowledged while the window was used up.
+    pub(super) fn on_acked(&mut self, now: Time, acked: u32, rtt_us: u32, datagram: u32) {
+        let (window, step) = (u64::from(self.window.max(datagram)), u64::from(acked) * u64::from(datagram));
         // Reno's fair share against a decrease of 0.3 is 0.53 datagrams per round trip, and 1 once the window is back
         // at the plateau.
         let per_mille = if self.reno < self.plateau { 530 } else { 1_000 };
-        let growth = (step * u64::from(flows) * per_mille / 1_000 / window_u64) as u32;
+        let growth = (step * u64::from(self.flows) * per_mille / 1_000 / window) as u32;
         self.reno = self.reno.saturating_add(growth);
         let elapsed_ms = (now.since(self.epoch).as_micros() as u64 + u64::from(rtt_us)) / 1_000;
         let apart = (elapsed_ms as i64 - i64::from(self.plateau_ms)).clamp(-1_000_000, 1_000_000);
-        let above = apart.pow(3) / 1_000 * 4 / 10_000 * i64::from(datagram * flows) / 1_000;
-        let target = (i64::from(self.plateau) + above).clamp(i64::from(window), i64::from(window) * 3 / 2) as u64;
-        let cubic = window_u64 + (target - u64::from(window)).min(window_u64 / 2) * u64::from(acked) / window_u64;
-        (cubic as u32).max(self.reno)
+        let above = apart.pow(3) / 1_000 * 4 / 10_000 * i64::from(datagram * self.flows) / 1_000;
+        let (least, most) = (i64::from(self.window), i64::from(self.window) * 3 / 2);
+        let target = (i64::from(self.plateau) + above).clamp(least, most) as u64;
+        let cubic = window + (target - u64::from(self.window)).min(window / 2) * u64::from(acked) / window;
+        self.window = (cubic as u32).max(self.reno).min(WINDOW_MAX);
+    }
+
+    /// The queue overflowed: the window becomes what a loss leaves, and this one is the plateau.
+    pub(super) fn on_overflow(&mut self, now: Time, datagram: u32, window_min: u32) {
+        let left = reduced(self.window, self.flows).max(window_min);
+        *self = Cubic::new(now, left, self.window, datagram, self.flows);
     }
 }
 
@@ -66,14 +87,14 @@ mod tests {
 
     /// The window in datagrams after each second, acknowledged in full each 100 ms.
     fn seconds(plateau: u32, flows: u32, seconds: u64) -> Vec<u32> {
-        let mut window = reduced(plateau * DATAGRAM, flows);
+        let window = reduced(plateau * DATAGRAM, flows);
         let mut cubic = Cubic::new(Time::ZERO, window, plateau * DATAGRAM, DATAGRAM, flows);
         let mut after = Vec::new();
         for tenth in 1..=10 * seconds {
             let now = Time::from_micros(tenth * 100_000);
-            window = cubic.grown(now, window, window, 100_000, DATAGRAM, flows);
+            cubic.on_acked(now, cubic.window(), 100_000, DATAGRAM);
             if tenth % 10 == 0 {
-                after.push(window / DATAGRAM);
+                after.push(cubic.window() / DATAGRAM);
             }
         }
         after

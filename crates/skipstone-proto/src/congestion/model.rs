@@ -8,7 +8,10 @@ mod demand;
 mod losses;
 mod rate;
 
+use super::pacer::Pace;
+use super::phase::Phase;
 use super::samples::{AckSample, LossSample};
+use super::units::{RTT_MAX_US, in_range, micros, per_second};
 use crate::delivery::DeliveryStamp;
 use crate::time::{Duration, Time};
 use calm::Calm;
@@ -17,9 +20,9 @@ use demand::Demand;
 use losses::Losses;
 use rate::DeliveryRate;
 
-/// How long the standing queue is, beyond the jitter of the path itself.
+/// How long the standing queue is, beyond the jitter of the path itself. docs/design/congestion.md has the lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Queue {
+pub enum Queue {
     /// None that shows.
     Empty,
     /// It begins to form: the path may be far from full, but traffic that makes the queue grow is too much.
@@ -32,9 +35,9 @@ pub(super) enum Queue {
     Foreign,
 }
 
-/// The path as far as it is known.
+/// The path as far as it is known: what a congestion controller and redundancy ask.
 #[derive(Clone, Debug)]
-pub(super) struct PathModel {
+pub struct PathModel {
     datagram: u16,
     /// Smoothed round-trip time, in microseconds.
     smoothed: u32,
@@ -52,7 +55,6 @@ pub(super) struct PathModel {
     acked_at: Time,
 }
 
-const RTT_MAX_US: u32 = 20_000_000;
 const SMOOTHED_INITIAL_US: u32 = 100_000;
 const SHARED_TARGET_US: u64 = 5_000;
 /// A queue of as many targets is not kept by flows of our kind.
@@ -61,6 +63,8 @@ const FOREIGN: u32 = 3;
 const NOT_SEEN: u32 = u32::MAX;
 /// Time for which a measured depth is used before a longer queue is tried.
 const DEPTH_SECONDS: u64 = 30;
+/// Loss beyond the usual, in percent, that indicates an overflow while there is a queue.
+const LOSS_WITH_QUEUE: u32 = 10;
 /// Jitter beyond this is treated as a queue.
 const NOISE_MAX_US: u32 = 20_000;
 
@@ -133,15 +137,13 @@ impl PathModel {
         self.losses.on_acked(now, ack.bytes, self.smoothed, self.datagram.into(), tells_usual);
     }
 
-    pub(super) fn watch_calm(&mut self, now: Time, is_ours: bool) {
+    /// Time has passed; what the controller does.
+    pub(super) fn on_time(&mut self, now: Time, phase: Phase) {
         let smoothed = self.smoothed();
         self.calm.on_time(now, self.is_limited(now), smoothed);
-        if is_ours {
+        if matches!(phase, Phase::Starting | Phase::Steady) {
             self.calm.on_delay(now, self.delays.delay(), NOISE_MAX_US, smoothed);
         }
-    }
-
-    pub(super) fn fade_depth(&mut self, now: Time) {
         if now.since(self.depth_at) > Duration::from_secs(DEPTH_SECONDS) && self.depth != NOT_SEEN {
             self.depth = self.depth.saturating_mul(2);
             self.depth_at = now;
@@ -153,13 +155,12 @@ impl PathModel {
         self.losses.on_lost(loss.bytes);
     }
 
-    pub(super) fn on_overflow(&mut self, now: Time) {
-        self.depth = self.delays.longest_delay();
-        self.depth_at = now;
-    }
-
-    /// Losses were answered: those that follow are counted anew.
-    pub(super) fn on_losses_answered(&mut self, now: Time) {
+    /// The losses are answered: those that follow are counted anew. If the queue overflows, it was as long as it gets.
+    pub(super) fn on_congestion(&mut self, now: Time) {
+        if self.overflows() {
+            self.depth = self.delays.longest_delay();
+            self.depth_at = now;
+        }
         self.losses.begin(now);
     }
 
@@ -175,19 +176,18 @@ impl PathModel {
         self.calm.begin(now);
     }
 
-    /// Our own queue was drained: what is left of it is not ours.
-    pub(super) fn on_drained(&mut self) {
-        self.residual = self.delays.delay();
-    }
-
-    /// Other flows keep the queue from now on.
-    pub(super) fn on_competition(&mut self) {
-        self.calm.forget();
-    }
-
-    /// Starts the search for the next dip of the queue.
-    pub(super) fn begin_dip(&mut self) {
-        self.delays.begin_dip();
+    /// What the controller does has changed.
+    pub(super) fn on_phase(&mut self, from: Phase, to: Phase) {
+        match (from, to) {
+            (from, to) if from == to => {}
+            // The next dip of the queue is looked for.
+            (_, Phase::Draining | Phase::Probing) => self.delays.begin_dip(),
+            // Our own queue was drained: what is left of it is not ours.
+            (Phase::Draining, _) => self.residual = self.delays.delay(),
+            // Other flows keep the queue from now on.
+            (_, Phase::Competing) => self.calm.forget(),
+            _ => {}
+        }
     }
 
     fn note_demand(&mut self, now: Time, in_flight: u32, window: u32) {
@@ -197,47 +197,31 @@ impl PathModel {
     }
 }
 
-/// What the path is.
+/// What the path is: spans in microseconds, for the controllers of this crate.
 impl PathModel {
-    pub(super) fn datagram(&self) -> u16 {
-        self.datagram
-    }
-
-    /// Whether a round-trip time was measured.
-    pub(super) fn is_measured(&self) -> bool {
-        self.delays.is_measured()
-    }
-
-    pub(super) fn smoothed(&self) -> Duration {
-        micros(self.smoothed)
-    }
-
     pub(super) fn smoothed_us(&self) -> u32 {
         self.smoothed
     }
 
-    /// The round-trip time of the path without a queue, in microseconds.
-    pub(super) fn base(&self) -> u32 {
+    pub(super) fn base_us(&self) -> u32 {
         self.delays.base()
     }
 
-    /// The shortest recent round-trip time, in microseconds.
-    pub(super) fn standing(&self) -> u32 {
+    pub(super) fn standing_us(&self) -> u32 {
         self.delays.standing()
     }
 
-    /// The delay of the standing queue, in microseconds.
-    pub(super) fn delay(&self) -> u32 {
+    pub(super) fn delay_us(&self) -> u32 {
         self.delays.delay()
     }
 
-    /// How long the last packet waited, in microseconds.
-    pub(super) fn latest_delay(&self) -> u32 {
+    /// How long the last packet waited.
+    pub(super) fn latest_delay_us(&self) -> u32 {
         self.delays.latest_delay()
     }
 
     /// The delay at which the path overflowed; `u32::MAX` if it has not.
-    pub(super) fn depth(&self) -> u32 {
+    pub(super) fn depth_us(&self) -> u32 {
         self.depth
     }
 
@@ -246,53 +230,115 @@ impl PathModel {
         self.delays.dip_at()
     }
 
-    /// The greatest recent delivery rate, in bytes per second.
-    pub(super) fn delivery_rate(&self) -> u64 {
-        self.rate.best()
-    }
-
-    /// The rate that the spacing of acknowledgements promises, in bytes per second.
-    pub(super) fn promised_rate(&self) -> u64 {
-        self.rate.promised()
-    }
-
     /// The window that the recent delivery rate fills with a queue of this length; none before the first sample.
     pub(super) fn window_with_queue(&self, queue_us: u32) -> Option<u32> {
         let rate = self.rate.best();
-        let span = u64::from(self.base()) + u64::from(queue_us);
+        let span = u64::from(self.base_us()) + u64::from(queue_us);
         (rate > 0).then(|| u32::try_from(rate.saturating_mul(span) / 1_000_000).unwrap_or(u32::MAX))
     }
 
-    /// Whether the window is used up.
-    pub(super) fn is_limited(&self, now: Time) -> bool {
-        self.demand.is_limited(now)
+    /// Bytes per second for this many bytes in each of the shortest recent round trips.
+    pub(super) fn per_round_trip(&self, bytes: u32) -> u64 {
+        per_second(bytes, if self.is_measured() { self.standing_us() } else { self.smoothed })
     }
 
-    /// The same for the time of the last acknowledgement.
+    /// Whether the window was used up at the last acknowledgement.
     pub(super) fn was_limited(&self) -> bool {
         self.is_limited(self.acked_at)
     }
+}
 
-    /// Whether there has been more to send than the window allows for longer than a burst.
-    pub(super) fn is_full(&self, now: Time) -> bool {
+/// What the path is.
+impl PathModel {
+    /// Bytes of a full datagram.
+    pub fn datagram(&self) -> u16 {
+        self.datagram
+    }
+
+    /// Whether a round-trip time was measured. Until then, the other values are guesses.
+    pub fn is_measured(&self) -> bool {
+        self.delays.is_measured()
+    }
+
+    /// Smoothed round-trip time (RFC 9002, section 5.3).
+    pub fn smoothed(&self) -> Duration {
+        micros(self.smoothed)
+    }
+
+    /// The round-trip time of the path without a queue: the least of the last 30 to 60 s.
+    pub fn base(&self) -> Duration {
+        micros(self.base_us())
+    }
+
+    /// The least round-trip time of the last half round trip.
+    pub fn standing(&self) -> Duration {
+        micros(self.standing_us())
+    }
+
+    /// The variation of round-trip times that the path itself causes, not our own queue; 20 ms at most.
+    pub fn jitter(&self) -> Duration {
+        micros(self.noise())
+    }
+
+    /// The greatest recent delivery rate (draft-cheng-iccrg-delivery-rate-estimation), in bytes per second; 0 before
+    /// the first sample.
+    pub fn delivery_rate(&self) -> u64 {
+        self.rate.best()
+    }
+
+    /// The rate that the spacing of acknowledgements promises (packet trains), in bytes per second: the bottleneck's,
+    /// if nothing delayed acknowledgements; 0 before the first train.
+    pub fn promised_rate(&self) -> u64 {
+        self.rate.promised()
+    }
+
+    /// 5/4 of this window in each of the shortest recent round trips, and the usual burst.
+    pub fn pace_of_window(&self, window: u64) -> Pace {
+        self.pace_of_rate(self.per_round_trip(u32::try_from(window).unwrap_or(u32::MAX)) * 5 / 4)
+    }
+
+    /// This many bytes per second, and the usual burst: ten datagrams, or the bytes of 2 ms.
+    pub fn pace_of_rate(&self, rate: u64) -> Pace {
+        Pace::of_rate(rate, self.datagram)
+    }
+
+    /// Whether there is more to send than the window allows: only then do the queue and the losses say anything about
+    /// the window.
+    pub fn is_limited(&self, now: Time) -> bool {
+        self.demand.is_limited(now)
+    }
+
+    /// The same for longer than two round trips: the path is full.
+    pub fn is_full(&self, now: Time) -> bool {
         self.demand.is_full(now, self.smoothed())
     }
 
-    /// Whether more is lost than twice the usual loss plus this percentage.
-    pub(super) fn loses_too_much(&self, percent: u32) -> bool {
+    /// The share of what was sent that was lost, 0 to 1, in the current measuring period: it ends after a round trip
+    /// and 48 datagrams, and when losses are answered.
+    pub fn loss(&self) -> f32 {
+        self.losses.share()
+    }
+
+    /// Whether more is lost at present than twice the usual loss of this path plus this percentage.
+    pub fn loses_too_much(&self, percent: u32) -> bool {
         self.losses.is_excessive(self.datagram.into(), percent)
+    }
+
+    /// Whether losses indicate that the queue overflows.
+    pub fn overflows(&self) -> bool {
+        self.queue() >= Queue::AtTarget && self.loses_too_much(LOSS_WITH_QUEUE)
     }
 }
 
 /// The queue.
 impl PathModel {
     /// The standing queue.
-    pub(super) fn queue(&self) -> Queue {
+    pub fn queue(&self) -> Queue {
         self.queue_of(self.delays.delay())
     }
 
     /// The queue that has not drained for several round trips.
-    pub(super) fn settled_queue(&self) -> Queue {
+    pub fn settled_queue(&self) -> Queue {
         self.queue_of(self.delays.settled_delay())
     }
 
@@ -347,7 +393,7 @@ impl PathModel {
     pub(super) fn shared_target(&self, rate: u64) -> u32 {
         let datagram_us = self.datagram_us(rate);
         let shared = (4 * SHARED_TARGET_US * datagram_us).isqrt().max(datagram_us * 7 / 5).min(1_000_000) as u32;
-        shared + if self.is_measured() { self.base() / 64 } else { 0 }
+        shared + if self.is_measured() { self.base_us() / 64 } else { 0 }
     }
 
     /// The variation of round-trip times that the path itself causes. Our own packets also make them vary, by their
@@ -366,13 +412,4 @@ impl PathModel {
     fn datagram_us(&self, rate: u64) -> u64 {
         u64::from(self.datagram) * 1_000_000 / rate.max(1)
     }
-}
-
-/// A round-trip time in microseconds for which sums cannot overflow, whatever the peer does.
-pub(super) fn in_range(rtt: Duration) -> u32 {
-    rtt.as_micros().clamp(1, RTT_MAX_US.into()) as u32
-}
-
-pub(super) fn micros(span: u32) -> Duration {
-    Duration::from_micros(span.into())
 }

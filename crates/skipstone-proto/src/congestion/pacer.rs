@@ -11,11 +11,25 @@ pub(super) struct Pacer {
     paid_at: u64,
 }
 
-/// Bytes per second, and bytes that may leave at once after a pause.
+/// How fast packets leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Pace {
-    pub(super) rate: u64,
-    pub(super) burst: u64,
+pub struct Pace {
+    /// Bytes per second.
+    pub rate: u64,
+    /// Bytes that may leave at once after a pause.
+    pub burst: u64,
+}
+
+/// Datagrams that leave at once while nothing waits.
+pub(super) const BURST_DATAGRAMS: u32 = 10;
+/// The part of a second whose bytes may leave at once.
+const BURST_PART: u64 = 500;
+
+impl Pace {
+    /// This many bytes per second, and the usual burst: ten datagrams, or the bytes of 2 ms.
+    pub(super) fn of_rate(rate: u64, datagram: u16) -> Self {
+        Pace { rate, burst: u64::from(BURST_DATAGRAMS * u32::from(datagram)).max(rate / BURST_PART) }
+    }
 }
 
 const NANOS_PER_MICRO: u64 = 1_000;

@@ -12,7 +12,7 @@ pub struct AckSample {
     pub bytes: u32,
     /// The time when the latest-sent of these packets was sent.
     pub sent_at: Time,
-    /// The result of [`Controller::on_sent`](super::Controller::on_sent) for that packet.
+    /// What was noted when that packet left; for the delivery rate.
     pub stamp: DeliveryStamp,
     /// Time since that packet was sent, if it measures the path: the packet was sent once, and the peer did not delay
     /// the acknowledgement for longer than it states.

@@ -1,9 +1,10 @@
 //! What redundancy may add to the data: the capacity that they leave.
 
 use super::bottleneck::Bottleneck;
-use super::model::{PathModel, Queue, in_range};
+use super::model::{PathModel, Queue};
 use super::samples::AckSample;
 use super::share::RepairShare;
+use super::units::in_range;
 use crate::time::{Duration, Time};
 
 /// The capacity that data leave to redundancy.

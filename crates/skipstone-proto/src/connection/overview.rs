@@ -29,6 +29,9 @@ pub struct Overview {
     pub bytes_in_flight: u32,
     /// The congestion window; `u64::MAX` without one.
     pub congestion_window: u64,
+    /// How often the congestion controller asked for a window or a pace of which no connection is able to make use, and
+    /// was corrected: 0 for those of this library.
+    pub controller_corrections: u32,
     /// Bytes of datagrams per second that may be sent to the peer, as far as the path is known: a congestion window
     /// each round trip, and no more than `bandwidth_max_per_peer`. `u64::MAX` where neither limits them.
     pub available_bytes_per_second: u64,
@@ -64,6 +67,7 @@ impl Connection {
             packets_received: packets.received,
             bytes_in_flight: self.sending.ledger.bytes_in_flight(),
             congestion_window: self.path.congestion.window(),
+            controller_corrections: self.path.congestion.corrections(),
             available_bytes_per_second: self.available_bytes_per_second(),
             datagram_bytes: self.datagram_bytes(),
         }

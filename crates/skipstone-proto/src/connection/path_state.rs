@@ -2,7 +2,7 @@
 //! moves to another path.
 
 use super::roaming::Roaming;
-use crate::congestion::{Congestion, Controller};
+use crate::congestion::{Congestion, CongestionControl};
 use crate::mtu::Mtu;
 use crate::path::{Carrier, Path};
 use crate::rtt::Rtt;
@@ -14,7 +14,7 @@ pub(super) struct PathState {
     /// Where packets are sent to at present.
     pub(super) current: Path,
     pub(super) rtt: Rtt,
-    pub(super) congestion: Controller,
+    pub(super) congestion: CongestionControl,
     pub(super) mtu: Mtu,
     pub(super) roaming: Roaming,
 }
@@ -34,12 +34,24 @@ impl PathState {
     }
 }
 
+impl PathState {
+    /// The peer has another path now, by `current`: all estimates of the old one are void.
+    pub(super) fn begin_congestion(&mut self) {
+        self.congestion.begin();
+        describe(&mut self.congestion, &self.current.carrier);
+    }
+}
+
 /// The controller of a path by this carrier.
-pub(super) fn controller(congestion: Congestion, carrier: &Carrier, datagram_bytes_max: u16) -> Controller {
-    let mut controller = Controller::new(congestion, datagram_bytes_max);
+pub(super) fn controller(congestion: Congestion, carrier: &Carrier, datagram_bytes_max: u16) -> CongestionControl {
+    let mut controller = CongestionControl::new(congestion, datagram_bytes_max);
+    describe(&mut controller, carrier);
+    controller
+}
+
+fn describe(controller: &mut CongestionControl, carrier: &Carrier) {
     controller.set_spread(Duration::from_micros(carrier.spread_us.into()));
     if carrier.has_own_queue {
         controller.expect_foreign_queues();
     }
-    controller
 }

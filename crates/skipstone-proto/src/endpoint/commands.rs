@@ -83,7 +83,7 @@ impl Endpoint {
         let request =
             Request { nonce, token, protection, limits: self.config.limits, timeout: self.config.handshake_timeout };
         let mut connection = Connection::new_client(now, peer, path, id, request);
-        connection.set_congestion(self.config.congestion);
+        connection.set_congestion(self.config.congestion.clone());
         connection.set_packet_log(self.config.shard.index, self.config.packet_log.as_ref());
         if self.config.follows_server_time {
             connection.follow_server_time();

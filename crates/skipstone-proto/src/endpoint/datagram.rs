@@ -358,7 +358,7 @@ impl Endpoint {
         let ids = ConnectionIds { local, remote: open.source };
         let timeout = self.config.handshake_timeout;
         let mut connection = Connection::new_server(now, peer, path, ids, security, self.settings.clone(), timeout);
-        connection.set_congestion(self.config.congestion);
+        connection.set_congestion(self.config.congestion.clone());
         connection.set_packet_log(self.config.shard.index, self.config.packet_log.as_ref());
         connection.set_inbound(&self.config.inbound);
         let cx = &mut Context { now, events: &mut self.events, scratch: &mut self.scratch };

@@ -5,7 +5,7 @@
 use skipstone_netsim::cubic::{CubicFlow, CubicReceiver, Segment};
 use skipstone_netsim::{Link, LinkConfig, QueueLimit};
 use skipstone_proto::Time;
-use skipstone_proto::congestion::{AckSample, Congestion, Controller, DeliveryStamp, LossSample};
+use skipstone_proto::congestion::{AckSample, Congestion, CongestionControl, DeliveryStamp, LossSample};
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ pub enum Load {
 }
 
 /// The kind of a flow.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Kind {
     Ours(Congestion, Load),
     Cubic,
@@ -64,7 +64,7 @@ enum State {
 /// A sender with the controller under test.
 #[derive(Debug)]
 pub struct Model {
-    pub controller: Controller,
+    pub controller: CongestionControl,
     load: Load,
     tick_at: Duration,
     backlog: VecDeque<(Duration, u32)>,
@@ -90,7 +90,7 @@ pub struct Model {
 impl Model {
     fn new(algorithm: Congestion, load: Load, start: Duration) -> Self {
         Model {
-            controller: Controller::new(algorithm, DATAGRAM_BYTES),
+            controller: CongestionControl::new(algorithm, DATAGRAM_BYTES),
             load,
             tick_at: start,
             backlog: VecDeque::new(),

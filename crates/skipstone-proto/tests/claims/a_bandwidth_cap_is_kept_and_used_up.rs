@@ -81,7 +81,7 @@ fn the_cap_per_peer_is_kept_and_used_up() {
         let bytes = [60, 300, 1_000, 5_000][rng.below(4) as usize];
         // More than is in flight, including acknowledgements that wait.
         let load = (bytes, 10_000 + rate * 3 / 10);
-        let config = Config { bandwidth_max_per_peer: Some(rate), congestion, ..config() };
+        let config = Config { bandwidth_max_per_peer: Some(rate), congestion: congestion.clone(), ..config() };
         let path = LinkConfig { loss, ..link(delay) };
         let (mut world, departures) = world(carrier, seed, config, &[path.clone(), path]);
         let clients = world.asked.clone();
@@ -107,7 +107,7 @@ fn the_total_cap_is_kept_used_up_and_shared_fairly() {
         let congestion = if rng.chance(0.3) { Congestion::Off } else { Congestion::default() };
         let count = 2 + rng.below(6) as usize;
         let delay = u64::from(1 + rng.below(60));
-        let config = Config { bandwidth_max: Some(rate), congestion, ..config() };
+        let config = Config { bandwidth_max: Some(rate), congestion: congestion.clone(), ..config() };
         let (mut world, departures) = world(carrier, seed, config, &vec![link(delay); count]);
         let clients = world.asked.clone();
         fill(&mut world, &clients, (400, 10_000 + rate * 3 / 10), ms(2_000));

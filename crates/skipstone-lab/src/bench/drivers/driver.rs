@@ -101,7 +101,7 @@ pub(crate) struct ServerSetup<'a> {
 }
 
 /// The setup of the clients.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct ClientSetup {
     /// The number of the first client, counted over all processes.
     pub(crate) first: u32,

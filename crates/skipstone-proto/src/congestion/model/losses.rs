@@ -54,6 +54,11 @@ impl Losses {
         (self.acked, self.lost, self.from) = (0, 0, now);
     }
 
+    /// Loss of this measuring period, 0 to 1.
+    pub(super) fn share(&self) -> f32 {
+        self.present(0) as f32 / ONE as f32
+    }
+
     /// Loss of this measuring period, as if it had at least this many bytes.
     fn present(&self, bytes_min: u32) -> u64 {
         u64::from(self.lost) * ONE / u64::from(self.acked.saturating_add(self.lost).max(bytes_min).max(1))

@@ -200,7 +200,7 @@ impl Connection {
             if challenges == 1 {
                 self.path.rtt.on_sample(cx.now.since(sent_at), Duration::ZERO);
             }
-            self.path.congestion.on_path_changed(cx.now);
+            self.path.begin_congestion();
         }
         self.stats.paths_changed += 1;
         if !is_used {
@@ -225,7 +225,7 @@ impl Connection {
         self.path.current = path;
         self.use_next_id();
         self.forget_path();
-        self.path.congestion.on_path_changed(cx.now);
+        self.path.begin_congestion();
         self.settle_flight(cx);
         self.stats.paths_changed += 1;
         self.path.roaming.announce();
