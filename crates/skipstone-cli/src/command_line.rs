@@ -9,7 +9,7 @@ use crate::fleet;
 use crate::{left_out, serve, stress};
 use clap::{Parser, Subcommand};
 #[cfg(feature = "experiments")]
-use skipstone_lab::{bench, compare, netem, recording, sweep};
+use skipstone_lab::{bench, compare, fairness, netem, recording, sweep};
 
 /// A low-level transport for multiplayer games, and the stress test that proves it.
 ///
@@ -53,6 +53,9 @@ pub(crate) enum ToolCommand {
     /// Draw hundreds of paths and workloads, run them in virtual time, and judge each by the same rules
     #[cfg(feature = "experiments")]
     Sweep(sweep::SweepArguments),
+    /// Draw bottlenecks, let flows of several controllers share each in virtual time, and see who gets what
+    #[cfg(feature = "experiments")]
+    Fairness(fairness::FairnessArguments),
     /// Measure the CPU cost of a server over real sockets, in comparison with other transports
     #[cfg(feature = "experiments")]
     Bench(bench::BenchArguments),

@@ -30,7 +30,7 @@ use clap::{CommandFactory, Parser};
 use command_line::{CommandLine, ToolCommand};
 use skipstone_lab::report::{Exit, output};
 #[cfg(feature = "experiments")]
-use skipstone_lab::{bench, compare, netem, recording, sweep};
+use skipstone_lab::{bench, compare, fairness, netem, recording, sweep};
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
@@ -85,6 +85,8 @@ pub fn run() -> ExitCode {
         Some(ToolCommand::Record(arguments)) => recording::command::run(&arguments),
         #[cfg(feature = "experiments")]
         Some(ToolCommand::Sweep(arguments)) => sweep::run(&arguments),
+        #[cfg(feature = "experiments")]
+        Some(ToolCommand::Fairness(arguments)) => fairness::run(&arguments),
         #[cfg(feature = "experiments")]
         Some(ToolCommand::Bench(arguments)) => bench::run(&arguments),
         #[cfg(feature = "experiments")]

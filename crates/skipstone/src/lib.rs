@@ -177,7 +177,7 @@ pub use skipstone_proto::{
     Group, InboundRule, IncomingTransfer, Limits, LoggedConnection, LoggedFrame, LoggedFrames, LossTrigger,
     MemoryBudget, Merging, MessageId, MessageRate, Metric, MoveId, MoveStage, OutgoingTransfer, Overflow, Pace,
     PacketEvent, PacketLog, Path, PathModel, PeerId, Phase, Queue, RecoveryMetrics, Redundancy, RedundancyMode,
-    RedundancyStats, Rtt, Settings, Side, Stats, Stayed, Transfers, Unit, Violation, code,
+    RedundancyStats, Rtt, Settings, Side, Stats, Stayed, Time, Transfers, Unit, Violation, code,
 };
 pub use start_error::{ShardsError, StartError};
 pub use statistics::{Overview, ShardOverview, Traffic};

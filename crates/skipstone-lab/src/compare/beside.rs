@@ -115,7 +115,7 @@ impl Running {
 
 /// A transfer without end by CUBIC: full datagrams, each acknowledged by one of TCP's size with selective
 /// acknowledgements.
-struct CubicTransfer {
+pub(crate) struct CubicTransfer {
     sender: CubicFlow,
     receiver: CubicReceiver,
     datagram_bytes: usize,
@@ -126,13 +126,13 @@ struct CubicTransfer {
 const ANSWER_BYTES: usize = 24;
 
 impl CubicTransfer {
-    fn new(datagram_bytes: usize) -> Self {
+    pub(crate) fn new(datagram_bytes: usize) -> Self {
         let (sender, receiver) = (CubicFlow::new(), CubicReceiver::default());
         Self { sender, receiver, datagram_bytes, answers: VecDeque::new() }
     }
 
     /// The next datagram towards the server.
-    fn poll_transmit(&mut self, now: Time) -> Option<Vec<u8>> {
+    pub(crate) fn poll_transmit(&mut self, now: Time) -> Option<Vec<u8>> {
         let segment = self.sender.poll_transmit(since_epoch(now))?;
         let mut datagram = vec![0; self.datagram_bytes];
         datagram[..8].copy_from_slice(&segment.number.to_be_bytes());
@@ -141,13 +141,13 @@ impl CubicTransfer {
     }
 
     /// A datagram arrived at the server.
-    fn handle_datagram(&mut self, datagram: &[u8]) {
+    pub(crate) fn handle_datagram(&mut self, datagram: &[u8]) {
         let segment = Segment { number: word(datagram, 0), order: word(datagram, 1) };
         self.answers.push_back(self.receiver.on_segment(segment));
     }
 
     /// The next answer from the server.
-    fn poll_answer(&mut self) -> Option<Vec<u8>> {
+    pub(crate) fn poll_answer(&mut self) -> Option<Vec<u8>> {
         let answer = self.answers.pop_front()?;
         let words = [answer.segment.number, answer.segment.order, answer.next];
         let bytes: Vec<u8> = words.into_iter().flat_map(u64::to_be_bytes).collect();
@@ -156,18 +156,18 @@ impl CubicTransfer {
     }
 
     /// An answer came back.
-    fn handle_answer(&mut self, now: Time, datagram: &[u8]) {
+    pub(crate) fn handle_answer(&mut self, now: Time, datagram: &[u8]) {
         let segment = Segment { number: word(datagram, 0), order: word(datagram, 1) };
         self.sender.on_ack(since_epoch(now), Acknowledgement { next: word(datagram, 2), segment });
     }
 
     /// Handles the flow's expired timers.
-    fn handle_timeout(&mut self, now: Time) {
+    pub(crate) fn handle_timeout(&mut self, now: Time) {
         self.sender.on_timeout(since_epoch(now));
     }
 
     /// When `handle_timeout` or `poll_transmit` must be called.
-    fn poll_timeout(&self) -> Time {
+    pub(crate) fn poll_timeout(&self) -> Time {
         self.sender.poll_timeout().map_or(Time::NEVER, |at| Time::from_micros(at.as_nanos().div_ceil(1_000) as u64))
     }
 

@@ -6,7 +6,7 @@
 //!                                                                       rows ──> judge ──> table, JSON, exit code
 //! ```
 
-mod beside;
+pub(crate) mod beside;
 pub(crate) mod condition;
 pub(crate) mod contender;
 pub(crate) mod delivery;
@@ -14,7 +14,7 @@ mod directions;
 pub(crate) mod external;
 mod jobs;
 mod judge;
-mod packet_logs;
+pub(crate) mod packet_logs;
 pub(crate) mod payload;
 pub(crate) mod peers;
 pub(crate) mod plan;

@@ -6,7 +6,6 @@
 //! ```
 
 mod against;
-mod chance;
 mod change;
 mod draw;
 mod judge;
@@ -31,6 +30,7 @@ use crate::report::output;
 use crate::report::paint::style;
 use crate::report::{Exit, Sink, Verdict};
 use crate::signals::Signals;
+use crate::units::seed_range;
 use against::Earlier;
 use change::RuleChange;
 use play::Extent;
@@ -43,7 +43,7 @@ use setting::Setting;
 #[command(after_help = include_str!("help.txt"))]
 pub struct SweepArguments {
     /// The settings: seeds from A up to, not including, B
-    #[arg(long, value_name = "A..B", value_parser = seeds)]
+    #[arg(long, value_name = "A..B", value_parser = seed_range)]
     seeds: Range<u64>,
     /// Simulated minutes of each run, at most; less where 1,500,000 updates (peers: 300,000) are sent before
     #[arg(long, value_name = "M", default_value_t = 5.0, value_parser = minutes)]
@@ -159,15 +159,6 @@ fn conclude(
     let verdict = Verdict::of_rows("sweep", is_whole, &mut reasons);
     let (minutes, loss_seeds) = (arguments.minutes, arguments.loss_seeds);
     Sweep { schema_version: SCHEMA_VERSION, verdict, reasons, minutes, loss_seeds, settings, rules, changes }
-}
-
-fn seeds(text: &str) -> Result<Range<u64>, String> {
-    let bounds = text.split_once("..").and_then(|(from, to)| Some(from.parse::<u64>().ok()?..to.parse::<u64>().ok()?));
-    match bounds {
-        Some(seeds) if !seeds.is_empty() => Ok(seeds),
-        Some(_) => Err("it contains no seed: the end is exclusive".into()),
-        None => Err("a range of seeds looks like 0..300".into()),
-    }
 }
 
 fn minutes(text: &str) -> Result<f64, String> {

@@ -1,9 +1,6 @@
-//! All settings, on all cores; in the order of their seeds, whichever ends first.
+//! All settings, on all cores.
 
-use std::collections::BTreeMap;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread;
+use std::sync::atomic::AtomicBool;
 
 use skipstone::RedundancyMode;
 
@@ -13,6 +10,7 @@ use super::setting::Setting;
 use crate::compare::contender::Contender;
 use crate::compare::simulation::Stopped;
 use crate::compare::transport::Transport;
+use crate::measure::in_order::work_in_order;
 use crate::units::Mode;
 
 /// How each setting is run.
@@ -39,40 +37,7 @@ pub(super) fn play(
     stop: &AtomicBool,
     on_found: impl FnMut(Finding) + Send,
 ) {
-    let next = AtomicU64::new(seeds.start);
-    let ordered = Mutex::new(Ordered { next: seeds.start, waiting: BTreeMap::new(), on_found });
-    let work = || {
-        loop {
-            let seed = next.fetch_add(1, Ordering::Relaxed);
-            if seed >= seeds.end {
-                return;
-            }
-            let Ok(finding) = find(seed, extent, stop) else { return };
-            ordered.lock().expect("the lock is not poisoned").add(finding);
-        }
-    };
-    thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(work);
-        }
-    });
-}
-
-/// Findings that arrived before the findings of smaller seeds.
-struct Ordered<F> {
-    next: u64,
-    waiting: BTreeMap<u64, Finding>,
-    on_found: F,
-}
-
-impl<F: FnMut(Finding)> Ordered<F> {
-    fn add(&mut self, finding: Finding) {
-        self.waiting.insert(finding.setting.seed, finding);
-        while let Some(finding) = self.waiting.remove(&self.next) {
-            self.next += 1;
-            (self.on_found)(finding);
-        }
-    }
+    work_in_order(seeds, threads, |seed| find(seed, extent, stop), on_found);
 }
 
 fn find(seed: u64, extent: &Extent, stop: &AtomicBool) -> Result<Finding, Stopped> {

@@ -15,6 +15,8 @@ mod number;
 mod percent;
 mod rate;
 mod redundancy;
+#[cfg(feature = "experiments")]
+mod seeds;
 mod size;
 mod span;
 mod threshold;
@@ -33,6 +35,8 @@ pub use mix::{Carrier, Mix};
 pub use percent::Percent;
 pub use rate::Rate;
 pub use redundancy::{Budget, Mode};
+#[cfg(feature = "experiments")]
+pub(crate) use seeds::seed_range;
 pub use size::Size;
 pub use span::Span;
 pub use threshold::{Evaluation, FigureUnit, Threshold, ThresholdError};

@@ -31,10 +31,11 @@ type Make = dyn Fn(&PathModel) -> Box<dyn Controller> + Send + Sync;
 const FLOWS_OF_OWNER: u32 = 3;
 
 impl Congestion {
-    /// A controller of the application. `make` is called for each connection, and again for each path that its peer
-    /// moves to, of which nothing but the size of a datagram is known.
+    /// A controller of the application. `make` is called for each connection on a carrier without a controller of its
+    /// own, and again for each path that the peer or this side moves to. Nothing is known of the path then but the
+    /// greatest size of a datagram: [`Controller::on_datagram_bytes`] tells the size that the path carries.
     ///
-    /// Reno (RFC 5681), a datagram more in each round trip, half after a loss:
+    /// Additive increase, and half after a loss, with a slow start (Reno, RFC 5681):
     ///
     /// ```
     /// use skipstone_proto::{AckSample, Congestion, Controller, PathModel, Time};
@@ -42,6 +43,8 @@ impl Congestion {
     /// #[derive(Debug)]
     /// struct Reno {
     ///     window: u64,
+    ///     /// Slow start ends here.
+    ///     threshold: u64,
     /// }
     ///
     /// impl Controller for Reno {
@@ -52,7 +55,9 @@ impl Congestion {
     ///     fn on_ack(&mut self, ack: &AckSample, path: &PathModel) {
     ///         // Only a window that is used up says that the path carries it.
     ///         if path.is_limited(ack.now) {
-    ///             self.window += u64::from(path.datagram()) * u64::from(ack.bytes) / self.window;
+    ///             let acked = u64::from(ack.bytes);
+    ///             let is_starting = self.window < self.threshold;
+    ///             self.window += if is_starting { acked } else { u64::from(path.datagram()) * acked / self.window };
     ///         }
     ///     }
     ///
@@ -61,15 +66,22 @@ impl Congestion {
     ///     }
     ///
     ///     fn on_congestion(&mut self, _: Time, path: &PathModel) {
-    ///         self.window = (self.window / 2).max(2 * u64::from(path.datagram()));
+    ///         self.threshold = (self.window / 2).max(2 * u64::from(path.datagram()));
+    ///         self.window = self.threshold;
     ///     }
     ///
-    ///     fn on_silence(&mut self, _: Time, path: &PathModel) {
+    ///     fn on_silence(&mut self, now: Time, path: &PathModel) {
+    ///         self.on_congestion(now, path);
     ///         self.window = 2 * u64::from(path.datagram());
+    ///     }
+    ///
+    ///     fn on_datagram_bytes(&mut self, path: &PathModel) {
+    ///         self.window = self.window.max(2 * u64::from(path.datagram()));
     ///     }
     /// }
     ///
-    /// let congestion = Congestion::custom(|path| Reno { window: 10 * u64::from(path.datagram()) });
+    /// let congestion =
+    ///     Congestion::custom(|path| Reno { window: 10 * u64::from(path.datagram()), threshold: u64::MAX });
     /// # drop(congestion);
     /// ```
     pub fn custom<C: Controller + 'static>(make: impl Fn(&PathModel) -> C + Send + Sync + 'static) -> Self {

@@ -6,7 +6,7 @@ use super::pacer::Pace;
 use super::phase::Phase;
 use super::window::{WINDOW_MAX, window_min};
 
-/// The answers after the last change. They are asked for once, and not for each packet.
+/// The answers after the last event. They are not asked for with each packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answers {
     /// Bytes that may be in flight.
@@ -25,6 +25,7 @@ impl Answers {
         let pace = Pace { rate: 0, burst: 0 };
         let mut answers = Answers { window: 0, usual: 0, pace, phase: Phase::Starting, corrections: 0 };
         answers.renew(controller, path);
+        answers.usual = answers.window;
         answers
     }
 
@@ -33,7 +34,7 @@ impl Answers {
         let (window, pace) = (controller.window(), controller.pace(path));
         let least = window_min(path.datagram());
         self.window = window.clamp(least.into(), WINDOW_MAX.into()) as u32;
-        let rate_min = path.per_round_trip(least);
+        let rate_min = path.rate_min(least);
         self.pace = Pace { rate: pace.rate.max(rate_min), ..pace };
         if u64::from(self.window) != window || self.pace != pace {
             self.corrections = self.corrections.saturating_add(1);

@@ -10,19 +10,27 @@ use core::fmt::Debug;
 /// A congestion controller: it decides how many bytes may be in flight on one path, and how fast they leave. An
 /// application brings its own by [`Congestion::custom`](super::Congestion::custom).
 ///
-/// [`PathModel`] has what acknowledgements and losses tell of the path. Every call leaves the controller with a
-/// [`window`](Self::window) and a [`pace`](Self::pace); these are brought into the range of which the connection is
-/// able to make use, and what was outside of it is counted
-/// ([`Overview::controller_corrections`](crate::Overview::controller_corrections)). Retransmission, redundancy and the
-/// search for lost packets are not a controller's: they ask [`PathModel`] and [`phase`](Self::phase).
+/// **What it knows.** [`PathModel`] has what acknowledgements and losses tell of the path. A window that is not used up
+/// says nothing about the path: [`PathModel::is_limited`]. That looks at the bytes in flight only, so a controller that
+/// thinks in rates should keep its window near the rate times the round trip, and not let the pace alone hold data back.
 ///
-/// A path that the peer has moved to begins with a new controller.
+/// **When it is called.** After the first round-trip time is measured, for every acknowledgement, for losses that ask for
+/// an answer, when nothing is acknowledged any more, and when the path changes; never for a packet that leaves. After each
+/// of these calls [`window`](Self::window), [`pace`](Self::pace) and [`phase`](Self::phase) are asked. The calls come
+/// from the thread that drives the connection: what waits in them holds up all its connections, and a panic ends that
+/// thread. Carriers with a controller of their own, such as WebSocket, have none of these.
+///
+/// **What it may answer.** Anything: what no connection is able to make use of is brought into range, and counted in
+/// [`Overview::controller_corrections`](crate::Overview::controller_corrections). A controller that asks for too much
+/// floods its own connection, and whoever shares a bottleneck with it, such as the uplink of a server:
+/// [`Config::bandwidth_max`](crate::Config::bandwidth_max) limits that. Retransmission, redundancy and the search for
+/// lost packets are not a controller's: they ask [`PathModel`] and the phase.
 pub trait Controller: Debug + Send + Sync {
     /// Bytes that may be in flight: at least two datagrams, at most 1 GiB.
     fn window(&self) -> u64;
 
     /// The rate at which packets leave, and how many bytes may leave at once: at least the smallest window in each
-    /// round trip. If it is not defined, 5/4 of the window in each of the shortest recent round trips, so that pacing
+    /// round trip, or in each second if round trips are shorter. If it is not defined, 5/4 of the window in each of the shortest recent round trips, so that pacing
     /// does not hold back what the window allows.
     fn pace(&self, path: &PathModel) -> Pace {
         path.pace_of_window(self.window())
@@ -43,14 +51,15 @@ pub trait Controller: Debug + Send + Sync {
         loses_too_much(path)
     }
 
-    /// [`is_congestion`](Self::is_congestion) was so: the window should become smaller. From here on losses are counted
-    /// anew, and those of packets that have left are not asked about (RFC 9002, section 7.3.2).
+    /// [`is_congestion`](Self::is_congestion) was so: the window should become smaller; [`PathModel::loss`] says how much
+    /// is lost. Afterwards losses are counted anew, and those of packets that have left are not asked about (RFC 9002,
+    /// section 7.3.2).
     fn on_congestion(&mut self, now: Time, path: &PathModel);
 
     /// Nothing is acknowledged, not even probes: the path is down, or too full to use.
     fn on_silence(&mut self, now: Time, path: &PathModel);
 
-    /// The first round-trip time: that of the handshake, and once more that of the first acknowledgement.
+    /// The first round-trip time: a client's of the handshake, if it has one, and that of the first acknowledgement.
     fn on_first_rtt(&mut self, rtt: Duration, path: &PathModel) {
         let _ = (rtt, path);
     }
@@ -60,9 +69,53 @@ pub trait Controller: Debug + Send + Sync {
         let _ = path;
     }
 
-    /// The peer has another address on the same path: all packets in flight are lost, this many bytes.
+    /// The peer or this side has another address: all packets in flight are lost, this many bytes. If the path is another
+    /// one, the controller is new as well.
     fn on_flight_settled(&mut self, now: Time, in_flight: u32, path: &PathModel) {
         let _ = (now, in_flight, path);
+    }
+}
+
+/// So that an application may choose one at run time.
+impl<C: Controller + ?Sized> Controller for Box<C> {
+    fn window(&self) -> u64 {
+        (**self).window()
+    }
+
+    fn pace(&self, path: &PathModel) -> Pace {
+        (**self).pace(path)
+    }
+
+    fn phase(&self) -> Phase {
+        (**self).phase()
+    }
+
+    fn on_ack(&mut self, ack: &AckSample, path: &PathModel) {
+        (**self).on_ack(ack, path);
+    }
+
+    fn is_congestion(&self, path: &PathModel) -> bool {
+        (**self).is_congestion(path)
+    }
+
+    fn on_congestion(&mut self, now: Time, path: &PathModel) {
+        (**self).on_congestion(now, path);
+    }
+
+    fn on_silence(&mut self, now: Time, path: &PathModel) {
+        (**self).on_silence(now, path);
+    }
+
+    fn on_first_rtt(&mut self, rtt: Duration, path: &PathModel) {
+        (**self).on_first_rtt(rtt, path);
+    }
+
+    fn on_datagram_bytes(&mut self, path: &PathModel) {
+        (**self).on_datagram_bytes(path);
+    }
+
+    fn on_flight_settled(&mut self, now: Time, in_flight: u32, path: &PathModel) {
+        (**self).on_flight_settled(now, in_flight, path);
     }
 }
 

@@ -4,13 +4,11 @@
 //!
 //! - **The path** (`model`): delays, rates, losses and the use of the window become one model, which alone knows what a
 //!   queue is.
-//! - **The window** (`delay_aware`) keeps the queue at a target delay: start and steady state, drains, and `cubic` in
-//!   competition with flows that yield to loss only (`delay_aware/phases`).
-//! - **Pacing** (`pacer`) is a token bucket at a rate that the window gives.
+//! - **A controller** (`controller`) decides on the window and the pace; `algorithm` makes it, `answers` brings what it
+//!   answers into range. Ours is `switch`: `delay` keeps the queue at a target, `cubic` competes with flows that yield to
+//!   loss only.
+//! - **Pacing** (`pacer`) is a token bucket at the controller's pace.
 //! - **Redundancy** (`spare`, `share`, `bottleneck`) gets the capacity that data leave.
-//!
-//! A window that is not used up does not change: traffic far below the path's rate keeps its window despite losses and
-//! jitter.
 
 mod algorithm;
 mod answers;
@@ -104,14 +102,17 @@ impl Control {
             self.path.on_delivered(ack, self.answers.window);
             self.path.on_time(ack.now, self.answers.phase);
             self.spare.on_time(ack.now, &self.path, self.answers.phase.is_competing());
-            let before = self.answers.phase;
+            let before = self.answers;
             self.controller.on_ack(ack, &self.path);
-            self.path.on_phase(before, self.controller.phase());
-            if before == Phase::Starting && self.controller.phase() != Phase::Starting {
+            self.renew();
+            self.path.on_phase(before.phase, self.answers.phase);
+            let has_started = before.phase == Phase::Starting && self.answers.phase != Phase::Starting;
+            if has_started && self.answers.window < before.window {
                 self.answered_until = just_after(ack.now);
             }
+        } else {
+            self.renew();
         }
-        self.renew();
     }
 
     fn on_loss(&mut self, now: Time, loss: LossSample) {
@@ -119,8 +120,9 @@ impl Control {
         let is_news = loss.sent_at >= self.answered_until && self.path.is_measured();
         if is_news && self.controller.is_congestion(&self.path) {
             self.answered_until = just_after(now);
-            self.path.on_congestion(now);
+            self.path.note_overflow(now);
             self.controller.on_congestion(now, &self.path);
+            self.path.on_losses_answered(now);
             self.renew();
         }
     }
@@ -173,7 +175,9 @@ impl CongestionControl {
 
     /// The path carries datagrams of another size.
     pub fn set_datagram_bytes(&mut self, bytes: u16) {
-        if let Some(control) = &mut self.control {
+        if let Some(control) = &mut self.control
+            && control.path.datagram() != bytes
+        {
             control.path.set_datagram_bytes(bytes);
             control.controller.on_datagram_bytes(&control.path);
             control.renew();
@@ -257,7 +261,7 @@ impl CongestionControl {
             let corrections = old.answers.corrections;
             self.control = Control::new(&self.algorithm, old.path.datagram());
             if let Some(control) = &mut self.control {
-                control.answers.corrections += corrections;
+                control.answers.corrections = control.answers.corrections.saturating_add(corrections);
             }
         }
     }
@@ -287,6 +291,11 @@ impl CongestionControl {
         self.control.as_ref().map_or(u64::MAX, |control| u64::from(control.answers.window))
     }
 
+    /// What the controller does at present; `None` without one.
+    pub fn phase(&self) -> Option<Phase> {
+        self.control.as_ref().map(|control| control.answers.phase)
+    }
+
     /// How often an answer of the controller was out of range, and was corrected.
     pub fn corrections(&self) -> u32 {
         self.control.as_ref().map_or(0, |control| control.answers.corrections)
@@ -303,8 +312,8 @@ impl CongestionControl {
         control.pacer.next_send(now, bytes.into(), control.pace_of_next(now))
     }
 
-    /// Whether the path is full: for longer than a burst there was more to send than it carries, or there is a queue
-    /// longer than the target, or other flows keep one. Unnecessary traffic, redundancy above all, should yield.
+    /// Whether the path is full: for longer than a burst there was more to send than it carries, or there is a queue at
+    /// the target, or other flows keep one. Unnecessary traffic, redundancy above all, should yield.
     pub fn is_congested(&self, now: Time) -> bool {
         let is_congested =
             |control: &Control| control.spare.is_congested(now, &control.path, control.answers.phase.is_competing());

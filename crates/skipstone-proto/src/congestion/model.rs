@@ -20,8 +20,10 @@ use demand::Demand;
 use losses::Losses;
 use rate::DeliveryRate;
 
-/// How long the standing queue is, beyond the jitter of the path itself. docs/design/congestion.md has the lengths.
+/// How long the standing queue is, beyond the jitter of the path itself, measured by the delay that a flow of this rate
+/// should cause: its target. docs/design/congestion.md has the lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Queue {
     /// None that shows.
     Empty,
@@ -51,11 +53,18 @@ pub struct PathModel {
     depth_at: Time,
     /// The standing queue that remained when our own was drained.
     residual: u32,
+    /// Whether other flows keep the queue.
+    is_hidden: bool,
     /// The time of the last acknowledgement.
     acked_at: Time,
 }
 
 const SMOOTHED_INITIAL_US: u32 = 100_000;
+/// The greatest delivery rate of as many round trips without a queue, at least of this time, is the present one. The same
+/// of round trips with their queue, and of a longer time, is what the path once carried.
+const RATE_ROUND_TRIPS: u64 = 16;
+const RATE_US_MIN: u64 = 700_000;
+const LASTING_RATE_US_MIN: u64 = 2_000_000;
 const SHARED_TARGET_US: u64 = 5_000;
 /// A queue of as many targets is not kept by flows of our kind.
 const FOREIGN: u32 = 3;
@@ -82,6 +91,7 @@ impl PathModel {
             depth: NOT_SEEN,
             depth_at: Time::ZERO,
             residual: 0,
+            is_hidden: false,
             acked_at: Time::ZERO,
         }
     }
@@ -114,7 +124,7 @@ impl PathModel {
         }
         self.smoothed = in_range(ack.smoothed);
         if let Some(rtt) = ack.rtt {
-            self.delays.on_sample(ack.now, in_range(rtt), self.smoothed);
+            self.delays.on_sample(ack.now, in_range(rtt), self.smoothed, self.is_hidden);
         }
     }
 
@@ -122,8 +132,11 @@ impl PathModel {
     pub(super) fn on_delivered(&mut self, ack: &AckSample, window: u32) {
         let now = ack.now;
         self.acked_at = now;
-        let rate_window_us = (16 * u64::from(self.smoothed)).max(2_000_000);
-        self.rate.on_ack(now, ack.bytes, ack.sent_at, ack.stamp, self.delays.base(), rate_window_us);
+        // A rate that fell while this side filled the path must not be believed for long, or its target would be that of
+        // a faster flow; but what others' queue is worth is judged by what the path once carried.
+        let [short, lasting] = [self.delays.base(), self.smoothed].map(|rtt| RATE_ROUND_TRIPS * u64::from(rtt));
+        let windows = [short.max(RATE_US_MIN), lasting.max(LASTING_RATE_US_MIN)];
+        self.rate.on_ack(now, ack.bytes, ack.sent_at, ack.stamp, self.delays.base(), windows);
         // An acknowledgement that covers most of a window was held back: until now, the window was used up, however few
         // bytes are left. On a path whose round trip is shorter than that, every acknowledgement is such a one.
         let is_held_back = ack.bytes > window / 2;
@@ -139,6 +152,7 @@ impl PathModel {
 
     /// Time has passed; what the controller does.
     pub(super) fn on_time(&mut self, now: Time, phase: Phase) {
+        self.is_hidden = phase.is_competing();
         let smoothed = self.smoothed();
         self.calm.on_time(now, self.is_limited(now), smoothed);
         if matches!(phase, Phase::Starting | Phase::Steady) {
@@ -155,12 +169,16 @@ impl PathModel {
         self.losses.on_lost(loss.bytes);
     }
 
-    /// The losses are answered: those that follow are counted anew. If the queue overflows, it was as long as it gets.
-    pub(super) fn on_congestion(&mut self, now: Time) {
+    /// Losses are about to be answered. If the queue overflows, it was as long as it gets.
+    pub(super) fn note_overflow(&mut self, now: Time) {
         if self.overflows() {
             self.depth = self.delays.longest_delay();
             self.depth_at = now;
         }
+    }
+
+    /// Losses were answered: those that follow are counted anew.
+    pub(super) fn on_losses_answered(&mut self, now: Time) {
         self.losses.begin(now);
     }
 
@@ -242,6 +260,12 @@ impl PathModel {
         per_second(bytes, if self.is_measured() { self.standing_us() } else { self.smoothed })
     }
 
+    /// The slowest pace that keeps a path measured: this many bytes in a round trip, or in a second if that is longer.
+    pub(super) fn rate_min(&self, bytes: u32) -> u64 {
+        let round_trip = if self.is_measured() { self.standing_us() } else { self.smoothed };
+        per_second(bytes, round_trip.max(1_000_000))
+    }
+
     /// Whether the window was used up at the last acknowledgement.
     pub(super) fn was_limited(&self) -> bool {
         self.is_limited(self.acked_at)
@@ -265,14 +289,15 @@ impl PathModel {
         micros(self.smoothed)
     }
 
-    /// The round-trip time of the path without a queue: the least of the last 30 to 60 s.
+    /// The round-trip time of the path without a queue: the least of the last 30 to 60 s, and of ten times as long while
+    /// other flows keep a queue; the smoothed one until it is measured.
     pub fn base(&self) -> Duration {
-        micros(self.base_us())
+        micros(if self.is_measured() { self.base_us() } else { self.smoothed })
     }
 
-    /// The least round-trip time of the last half round trip.
+    /// The least round-trip time of the last half round trip or so; the smoothed one until it is measured.
     pub fn standing(&self) -> Duration {
-        micros(self.standing_us())
+        micros(if self.is_measured() { self.standing_us() } else { self.smoothed })
     }
 
     /// The variation of round-trip times that the path itself causes, not our own queue; 20 ms at most.
@@ -357,14 +382,20 @@ impl PathModel {
 
     /// The queue without an allowance for jitter: one that appears and disappears with the peer's moves resembles it.
     pub(super) fn bare_queue(&self) -> Queue {
-        self.queue_of(self.delays.delay().saturating_add(self.noise()))
+        self.bare_queue_of(self.delays.delay())
+    }
+
+    /// The same for a delay: the least of many packets, say, which jitter has not lengthened.
+    pub(super) fn bare_queue_of(&self, delay: u32) -> Queue {
+        self.queue_of(delay.saturating_add(self.noise()))
     }
 
     /// The longest queue that a few flows of our kind keep. The promised rate counts up to twice the delivered rate:
     /// acknowledgements that a queue on their path compressed promise many times the rate, and our own queue would look
     /// like another flow's.
     fn foreign_queue(&self) -> u32 {
-        FOREIGN * self.shared_target(self.path_rate().min(2 * self.rate.best()))
+        let lasting = self.rate.lasting();
+        FOREIGN * self.shared_target(lasting.max(self.rate.promised() / 2).min(2 * lasting))
     }
 
     /// How long a queue of others has to stand before it counts, as a multiple of the shortest such time: several flows

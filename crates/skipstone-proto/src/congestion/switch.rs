@@ -108,7 +108,7 @@ impl Switch {
         match self.cubic {
             None => self.delay.begin_steady(now, WINDOW_MAX, path),
             // Other flows keep the queue even while we do not.
-            Some(cubic) if path.queue_of(least) >= Queue::AboveTarget => {
+            Some(cubic) if path.bare_queue_of(least) >= Queue::AboveTarget => {
                 return self.compete_from(now, cubic.window(), cubic.window(), path);
             }
             Some(cubic) => {
@@ -144,7 +144,10 @@ impl Controller for Switch {
         let now = ack.now;
         // A queue that is not longer than we keep ourselves, or a path that we do not fill, says nothing about others.
         if path.queue() < Queue::Foreign || !path.is_full(now) {
-            self.begin_standing(now);
+            self.standing_from = now;
+        }
+        if path.queue() < Queue::AboveTarget {
+            self.standing_window = self.usual_window();
         }
         if let Some(lull) = &mut self.lull {
             lull.least = lull.least.min(path.latest_delay_us());

@@ -18,13 +18,13 @@ pub(super) fn manual(release: &Release, tree: &Tree) -> Result<PathBuf, String> 
     // build would compile hundreds.
     let here = System::here();
     let mut cargo = build::cargo(here, release, tree)?;
-    cargo.args(["--package", "skipstone-cli", "--features", "manual", "--example", "manual"]);
+    cargo.args(["--package", "skipstone-cli", "--features", "manual", "--bin", "manual"]);
     process::run(cargo)?;
     // Its own name is in the help's examples.
-    let example = build::folder(here, release).join("examples/manual");
-    let mut example = release.command(&example.to_string_lossy(), tree);
-    example.arg(&folder);
-    process::run(example)?;
+    let writer = build::folder(here, release).join("manual");
+    let mut writer = release.command(&writer.to_string_lossy(), tree);
+    writer.arg(&folder);
+    process::run(writer)?;
     std::fs::write(folder.join(DONE), "").map_err(|error| format!("{}: {error}", folder.display()))?;
     Ok(folder)
 }

@@ -69,7 +69,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
         "crates/skipstone-lab",
         &[
             &["tests"],
-            &["bench", "sweep"],
+            &["bench", "fairness", "sweep"],
             &["compare"],
             &["netem", "recording"],
             &["flow_recording"],

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::lines::DrawnLines;
 use super::weather::Weather;
-use crate::sweep::chance::Chance;
+use crate::measure::chance::Chance;
 use crate::units::Span;
 
 /// A path's properties other than loss and rate.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::lines::DrawnLines;
 use super::weather::Weather;
 use super::workload::DrawnWorkload;
-use crate::sweep::chance::{Chance, two_digits};
+use crate::measure::chance::{Chance, two_digits};
 use crate::units::Span;
 
 /// The link's rates and its load.

@@ -1,6 +1,6 @@
 //! How bad the path of a seed is.
 
-use crate::sweep::chance::Chance;
+use crate::measure::chance::Chance;
 
 /// How bad a path is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

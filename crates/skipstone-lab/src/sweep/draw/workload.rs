@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::lines::DrawnLines;
-use crate::sweep::chance::Chance;
+use crate::measure::chance::Chance;
 use crate::units::Span;
 
 /// Updates, and concurrent bulk transfers.
@@ -71,7 +71,7 @@ fn bulk(seed: u64) -> Option<(u32, Duration)> {
     chance.happens(0.15).then(|| {
         let bytes = chance.scaled(1_000.0, 60_000.0);
         let bytes_per_second = chance.scaled(4_000.0, 400_000.0);
-        let micros = crate::sweep::chance::two_digits(bytes / bytes_per_second * 1e6);
+        let micros = crate::measure::chance::two_digits(bytes / bytes_per_second * 1e6);
         (bytes as u32, Duration::from_micros(micros as u64).max(Duration::from_millis(2)))
     })
 }

@@ -58,6 +58,8 @@ pub(super) fn risen(smoothed: u32, sample: u32) -> u32 {
 
 /// A longer path looks like a standing queue until this, or twice this, has passed.
 const BASE_WINDOW_US: u64 = 30_000_000;
+/// The same while other flows keep a queue, under which the path without one does not show.
+const BASE_WINDOW_HIDDEN_US: u64 = 300_000_000;
 /// The short windows are half a round trip (Copa, section 2.2), so that a single late acknowledgement is not a queue.
 const SHORT_WINDOW_US_MIN: u32 = 2_000;
 /// A path whose delay jumps has no queue when one packet of several ticks shows none.
@@ -83,12 +85,13 @@ impl Delays {
         }
     }
 
-    pub(super) fn on_sample(&mut self, now: Time, rtt: u32, smoothed: u32) {
+    /// A round-trip time; whether other flows keep a queue.
+    pub(super) fn on_sample(&mut self, now: Time, rtt: u32, smoothed: u32, is_hidden: bool) {
         if rtt < self.dip {
             (self.dip, self.dip_at) = (rtt, now);
         }
         self.latest = rtt;
-        if age(now, self.base_from) > BASE_WINDOW_US {
+        if age(now, self.base_from) > if is_hidden { BASE_WINDOW_HIDDEN_US } else { BASE_WINDOW_US } {
             self.base = [u32::MAX, self.base[0]];
             self.base_from = now;
         }

@@ -15,6 +15,9 @@ pub(super) struct DeliveryRate {
     /// Bytes per second: of this window, and of the one before.
     best: [u32; 2],
     window_from: Time,
+    /// The same over a longer time.
+    lasting: [u32; 2],
+    lasting_from: Time,
     train: AckTrain,
 }
 
@@ -49,6 +52,8 @@ impl DeliveryRate {
             first_sent_at: 0,
             best: [0; 2],
             window_from: Time::ZERO,
+            lasting: [0; 2],
+            lasting_from: Time::ZERO,
             train: AckTrain { sent_at: 1 << 31, first_at: 0, last_at: 0, bytes: 0, rate: 0 },
         }
     }
@@ -62,7 +67,8 @@ impl DeliveryRate {
         DeliveryStamp { delivered: self.delivered, delivered_at: self.delivered_at, first_sent_at: self.first_sent_at }
     }
 
-    /// `bytes` were acknowledged; the newest of the packets left at `sent_at` with this stamp. A window is `window_us`.
+    /// `bytes` were acknowledged; the newest of the packets left at `sent_at` with this stamp. The last argument has how
+    /// long a window is, and how long a lasting one.
     pub(super) fn on_ack(
         &mut self,
         now: Time,
@@ -70,7 +76,7 @@ impl DeliveryRate {
         sent_at: Time,
         stamp: DeliveryStamp,
         rtt_min_us: u32,
-        window_us: u64,
+        [window_us, lasting_us]: [u64; 2],
     ) {
         self.train.on_ack(micros(now), bytes, micros(sent_at));
         self.delivered = self.delivered.wrapping_add(bytes);
@@ -83,18 +89,29 @@ impl DeliveryRate {
             self.best = [0, self.best[0]];
             self.window_from = now;
         }
+        if now.since(self.lasting_from).as_micros() as u64 > lasting_us {
+            self.lasting = [0, self.lasting[0]];
+            self.lasting_from = now;
+        }
         let sending = micros(sent_at).wrapping_sub(stamp.first_sent_at);
         let arriving = micros(now).wrapping_sub(stamp.delivered_at);
         // It cannot be shorter than a round trip; a compressed run of acknowledgements would look like a fast path.
         let span = sending.max(arriving).max(rtt_min_us).max(1);
         let delivered = u64::from(self.delivered.wrapping_sub(stamp.delivered));
         let rate = delivered * 1_000_000 / u64::from(span);
-        self.best[0] = self.best[0].max(u32::try_from(rate).unwrap_or(u32::MAX));
+        let rate = u32::try_from(rate).unwrap_or(u32::MAX);
+        self.best[0] = self.best[0].max(rate);
+        self.lasting[0] = self.lasting[0].max(rate);
     }
 
     /// The rate that the spacing of acknowledgements promises, in bytes per second; 0 before the first measurement.
     pub(super) fn promised(&self) -> u64 {
         u64::from(self.train.rate)
+    }
+
+    /// The greatest rate of a longer time, in bytes per second.
+    pub(super) fn lasting(&self) -> u64 {
+        u64::from(self.lasting[0].max(self.lasting[1]))
     }
 
     /// The greatest recent rate, in bytes per second; 0 before the first sample.

@@ -3,16 +3,16 @@
 
 use std::time::Duration;
 
-use crate::measure::splitmix::splitmix;
+use super::splitmix::splitmix;
 
 /// The chance of one topic.
 #[derive(Debug, Clone)]
-pub(super) struct Chance {
+pub(crate) struct Chance {
     state: u64,
 }
 
 impl Chance {
-    pub(super) fn of(seed: u64, topic: &str) -> Chance {
+    pub(crate) fn of(seed: u64, topic: &str) -> Chance {
         // FNV-1a (Fowler, Noll, Vo).
         let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
         let topic = topic.bytes().fold(0xcbf2_9ce4_8422_2325, fold);
@@ -21,34 +21,34 @@ impl Chance {
     }
 
     /// A number from 0 up to, but excluding, 1.
-    pub(super) fn share(&mut self) -> f64 {
+    pub(crate) fn share(&mut self) -> f64 {
         (splitmix(&mut self.state) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    pub(super) fn happens(&mut self, probability: f64) -> bool {
+    pub(crate) fn happens(&mut self, probability: f64) -> bool {
         self.share() < probability
     }
 
     /// A value with two digits, log-uniform: the rounding makes it the same on every machine.
-    pub(super) fn scaled(&mut self, least: f64, most: f64) -> f64 {
+    pub(crate) fn scaled(&mut self, least: f64, most: f64) -> f64 {
         let value = least * (most / least).powf(self.share());
         two_digits(value).clamp(least, most)
     }
 
     /// A duration between `least` and `most`.
-    pub(super) fn span(&mut self, least: Duration, most: Duration) -> Duration {
+    pub(crate) fn span(&mut self, least: Duration, most: Duration) -> Duration {
         let micros = self.scaled(least.as_micros() as f64, most.as_micros() as f64);
         Duration::from_micros(micros.round() as u64)
     }
 
     /// One of the choices.
-    pub(super) fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+    pub(crate) fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[(self.share() * choices.len() as f64) as usize]
     }
 }
 
 /// Rounds to two significant digits.
-pub(super) fn two_digits(value: f64) -> f64 {
+pub(crate) fn two_digits(value: f64) -> f64 {
     let text = format!("{value:.1e}");
     text.parse().unwrap_or(value)
 }
