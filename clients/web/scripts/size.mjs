@@ -1,8 +1,8 @@
-// A page loads at most 184 KB gzipped.
+// A page loads at most 185 KB gzipped.
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 
-const BYTES_MAX = 184 * 1_024;
+const BYTES_MAX = 185 * 1_024;
 
 const dist = new URL("../dist/", import.meta.url);
 const sizes = ["skipstone.js", "worker.js"].map((name) => {

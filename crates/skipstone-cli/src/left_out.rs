@@ -21,7 +21,7 @@ pub(crate) const PARTS: &[Part] = &[
     Part {
         is_here: cfg!(feature = "experiments"),
         name: "experiments",
-        commands: &["compare", "report", "record", "sweep", "bench", "netem"],
+        commands: &["compare", "report", "record", "sweep", "fairness", "bench", "netem"],
         words: &[],
     },
     Part { is_here: cfg!(feature = "bots"), name: "bots", commands: &["bots"], words: &[("stress", "--script")] },

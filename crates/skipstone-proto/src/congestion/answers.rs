@@ -34,9 +34,12 @@ impl Answers {
         let (window, pace) = (controller.window(), controller.pace(path));
         let least = window_min(path.datagram());
         self.window = window.clamp(least.into(), WINDOW_MAX.into()) as u32;
-        let rate_min = path.rate_min(least);
-        self.pace = Pace { rate: pace.rate.max(rate_min), ..pace };
-        if u64::from(self.window) != window || self.pace != pace {
+        self.pace = pace;
+        // The slowest pace is no faster than this: the exact one is hardly ever needed.
+        if pace.rate < u64::from(least) {
+            self.pace.rate = pace.rate.max(path.rate_min(least));
+        }
+        if u64::from(self.window) != window || self.pace.rate != pace.rate {
             self.corrections = self.corrections.saturating_add(1);
         }
         self.phase = controller.phase();

@@ -5,7 +5,6 @@ use super::pacer::Pace;
 use super::phase::Phase;
 use super::samples::AckSample;
 use crate::time::{Duration, Time};
-use core::fmt::Debug;
 
 /// A congestion controller: it decides how many bytes may be in flight on one path, and how fast they leave. An
 /// application brings its own by [`Congestion::custom`](super::Congestion::custom).
@@ -25,7 +24,7 @@ use core::fmt::Debug;
 /// floods its own connection, and whoever shares a bottleneck with it, such as the uplink of a server:
 /// [`Config::bandwidth_max`](crate::Config::bandwidth_max) limits that. Retransmission, redundancy and the search for
 /// lost packets are not a controller's: they ask [`PathModel`] and the phase.
-pub trait Controller: Debug + Send + Sync {
+pub trait Controller: Send + Sync {
     /// Bytes that may be in flight: at least two datagrams, at most 1 GiB.
     fn window(&self) -> u64;
 

@@ -30,6 +30,7 @@ mod window;
 pub use crate::delivery::DeliveryStamp;
 use crate::time::{Duration, Time};
 use answers::Answers;
+use core::fmt;
 use spare::SpareCapacity;
 use units::per_second;
 
@@ -43,7 +44,6 @@ pub use phase::Phase;
 pub use samples::{AckSample, LossSample};
 
 /// Limits the bytes in flight and decides when the next datagram may leave.
-#[derive(Debug)]
 pub struct CongestionControl {
     algorithm: Congestion,
     /// `None` if nothing limits this path.
@@ -51,7 +51,6 @@ pub struct CongestionControl {
 }
 
 /// What the sender of a path knows, and what follows from it.
-#[derive(Debug)]
 struct Control {
     path: PathModel,
     controller: Box<dyn Controller>,
@@ -158,6 +157,13 @@ impl Control {
             pace.burst = pace.burst.min((if are_few { 1 } else { 2 } * datagram).into());
         }
         pace
+    }
+}
+
+/// Without the controller: what it says of itself would be in each program that has one, unused.
+impl fmt::Debug for CongestionControl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CongestionControl").field("algorithm", &self.algorithm).finish_non_exhaustive()
     }
 }
 
