@@ -2,8 +2,8 @@
 //! server costs over sockets, `netem` puts a bad network between real programs, and all share with the tool's `stress`
 //! how things are measured, judged and shown. Builds without the feature `experiments` have only what they share.
 //!
-//! Imports point down: `bench, fairness, sweep > compare > netem, recording > flow_recording > report > measure, quic, resilience > child,
-//! framing, open_files, signals, socket_error, units, workload > left_out > clean`.
+//! Imports point down: `bench, fairness, sweep > compare > netem, recording > flow_recording > report > measure, quic,
+//! resilience > child, framing, open_files, signals, socket_error, units, workload > left_out > clean`.
 
 #[cfg(feature = "experiments")]
 pub mod bench;

@@ -20,7 +20,7 @@ pub(super) struct SharedLink {
     pub(super) jain: f64,
 }
 
-/// Nobody has less than this part of an equal share for ten seconds.
+/// The minimum of every flow over ten seconds, as a part of an equal share.
 pub(super) const WORST_MIN: f64 = 0.25;
 pub(super) const JAIN_MIN: f64 = 0.95;
 const SPAN: usize = 10;

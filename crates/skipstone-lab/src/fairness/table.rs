@@ -40,16 +40,19 @@ fn told(line_up: &LineUp) -> usize {
     line_up.flows.iter().position(|kind| *kind == FlowKind::Ours).unwrap_or(0)
 }
 
-/// Each rule, how often it was kept, and each breach.
+/// Each rule, how often it was kept, and each breach; nothing of a run that was stopped before its first bottleneck.
 pub(super) fn summary(findings: &[FairnessFinding], style: Style) -> String {
     let mut page = Page::new(style);
+    if findings.is_empty() {
+        return page.into_text();
+    }
     page.blank();
     for (at, line_up) in LINE_UPS.iter().enumerate() {
         let starving = findings.iter().filter(|finding| finding.shares[at].is_starving()).count();
         let judged = if line_up.is_judged { "" } else { " (not judged)" };
         let least = findings.iter().map(|finding| finding.shares[at].worst).fold(f64::INFINITY, f64::min);
         let mut text = format!(
-            "{:<12}{} of {} bottlenecks without less than a quarter of an equal share for ten seconds{judged}; least {}",
+            "{:<12}each flow has a quarter of an equal share over any ten seconds on {} of {}{judged}; minimum {}",
             line_up.name,
             findings.len() - starving,
             findings.len(),
@@ -86,13 +89,13 @@ fn breach(line_up: &LineUp, shares: &SharedLink) -> Option<String> {
         () if shares.is_starving() => {
             let (flow, second) = (shares.worst_flow + 1, shares.worst_second);
             Some(format!(
-                "flow {flow} ({:?}) has {worst:.0}% of an equal share for ten seconds from second {second}, and not {:.0}%",
+                "flow {flow} ({:?}) has {worst:.0}% of an equal share in ten seconds from second {second}; {:.0}% are required",
                 line_up.flows[shares.worst_flow],
                 WORST_MIN * 100.0
             ))
         }
         () if line_up.flows.len() == 4 && shares.jain < JAIN_MIN => {
-            Some(format!("Jain's index is {:.3}, and not {JAIN_MIN}", shares.jain))
+            Some(format!("Jain's index is {:.3}; {JAIN_MIN} is required", shares.jain))
         }
         () => None,
     }

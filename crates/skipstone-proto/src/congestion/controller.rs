@@ -1,4 +1,4 @@
-//! What a congestion controller is asked, whoever wrote it.
+//! The interface of congestion controllers: those of this crate, and those of applications.
 
 use super::model::PathModel;
 use super::pacer::Pace;
@@ -11,17 +11,18 @@ use crate::time::{Duration, Time};
 ///
 /// **What it knows.** [`PathModel`] has what acknowledgements and losses tell of the path. A window that is not used up
 /// says nothing about the path: [`PathModel::is_limited`]. That looks at the bytes in flight only, so a controller that
-/// thinks in rates should keep its window near the rate times the round trip, and not let the pace alone hold data back.
+/// thinks in rates should keep its window near the rate times the round trip, and not let the pace alone hold data
+/// back.
 ///
-/// **When it is called.** After the first round-trip time is measured, for every acknowledgement, for losses that ask for
-/// an answer, when nothing is acknowledged any more, and when the path changes; never for a packet that leaves. After each
-/// of these calls [`window`](Self::window), [`pace`](Self::pace) and [`phase`](Self::phase) are asked. The calls come
-/// from the thread that drives the connection: what waits in them holds up all its connections, and a panic ends that
-/// thread. Carriers with a controller of their own, such as WebSocket, have none of these.
+/// **When it is called.** After the first round-trip time is measured, for every acknowledgement, for losses that ask
+/// for an answer, when nothing is acknowledged any more, and when the path changes; never for a packet that leaves.
+/// After each of these calls [`window`](Self::window), [`pace`](Self::pace) and [`phase`](Self::phase) are asked. The
+/// calls come from the thread that drives the connection: what waits in them holds up all its connections, and a panic
+/// ends that thread. Carriers with a controller of their own, such as WebSocket, have none of these.
 ///
 /// **What it may answer.** Anything: what no connection is able to make use of is brought into range, and counted in
 /// [`Overview::controller_corrections`](crate::Overview::controller_corrections). A controller that asks for too much
-/// floods its own connection, and whoever shares a bottleneck with it, such as the uplink of a server:
+/// floods its own connection, and all flows that share a bottleneck with it, such as a server's uplink:
 /// [`Config::bandwidth_max`](crate::Config::bandwidth_max) limits that. Retransmission, redundancy and the search for
 /// lost packets are not a controller's: they ask [`PathModel`] and the phase.
 pub trait Controller: Send + Sync {
@@ -29,8 +30,8 @@ pub trait Controller: Send + Sync {
     fn window(&self) -> u64;
 
     /// The rate at which packets leave, and how many bytes may leave at once: at least the smallest window in each
-    /// round trip, or in each second if round trips are shorter. If it is not defined, 5/4 of the window in each of the shortest recent round trips, so that pacing
-    /// does not hold back what the window allows.
+    /// round trip, or in each second if round trips are shorter. If it is not defined, 5/4 of the window in each of the
+    /// shortest recent round trips, so that pacing does not hold back what the window allows.
     fn pace(&self, path: &PathModel) -> Pace {
         path.pace_of_window(self.window())
     }
@@ -50,9 +51,9 @@ pub trait Controller: Send + Sync {
         loses_too_much(path)
     }
 
-    /// [`is_congestion`](Self::is_congestion) was so: the window should become smaller; [`PathModel::loss`] says how much
-    /// is lost. Afterwards losses are counted anew, and those of packets that have left are not asked about (RFC 9002,
-    /// section 7.3.2).
+    /// [`is_congestion`](Self::is_congestion) was so: the window should become smaller; [`PathModel::loss`] says how
+    /// much is lost. Afterwards losses are counted anew, and those of packets that have left are not asked about (RFC
+    /// 9002, section 7.3.2).
     fn on_congestion(&mut self, now: Time, path: &PathModel);
 
     /// Nothing is acknowledged, not even probes: the path is down, or too full to use.
@@ -68,8 +69,8 @@ pub trait Controller: Send + Sync {
         let _ = path;
     }
 
-    /// The peer or this side has another address: all packets in flight are lost, this many bytes. If the path is another
-    /// one, the controller is new as well.
+    /// The peer or this side has another address: all packets in flight are lost, this many bytes. If the path is
+    /// another one, the controller is new as well.
     fn on_flight_settled(&mut self, now: Time, in_flight: u32, path: &PathModel) {
         let _ = (now, in_flight, path);
     }

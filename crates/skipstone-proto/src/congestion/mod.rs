@@ -5,8 +5,8 @@
 //! - **The path** (`model`): delays, rates, losses and the use of the window become one model, which alone knows what a
 //!   queue is.
 //! - **A controller** (`controller`) decides on the window and the pace; `algorithm` makes it, `answers` brings what it
-//!   answers into range. Ours is `switch`: `delay` keeps the queue at a target, `cubic` competes with flows that yield to
-//!   loss only.
+//!   answers into range. Ours is `switch`: `delay` keeps the queue at a target, `cubic` competes with flows that yield
+//!   to loss only.
 //! - **Pacing** (`pacer`) is a token bucket at the controller's pace.
 //! - **Redundancy** (`spare`, `share`, `bottleneck`) gets the capacity that data leave.
 

@@ -60,8 +60,8 @@ pub struct PathModel {
 }
 
 const SMOOTHED_INITIAL_US: u32 = 100_000;
-/// The greatest delivery rate of as many round trips without a queue, at least of this time, is the present one. The same
-/// of round trips with their queue, and of a longer time, is what the path once carried.
+/// The greatest delivery rate of as many round trips without a queue, at least of this time, is the present one. The
+/// same of round trips with their queue, and of a longer time, is what the path once carried.
 const RATE_ROUND_TRIPS: u64 = 16;
 const RATE_US_MIN: u64 = 700_000;
 const LASTING_RATE_US_MIN: u64 = 2_000_000;
@@ -132,8 +132,8 @@ impl PathModel {
     pub(super) fn on_delivered(&mut self, ack: &AckSample, window: u32) {
         let now = ack.now;
         self.acked_at = now;
-        // A rate that fell while this side filled the path must not be believed for long, or its target would be that of
-        // a faster flow; but what others' queue is worth is judged by what the path once carried.
+        // A rate that fell while this side filled the path must not be believed for long, or its target would be that
+        // of a faster flow; but what others' queue is worth is judged by what the path once carried.
         let [short, lasting] = [self.delays.base(), self.smoothed].map(|rtt| RATE_ROUND_TRIPS * u64::from(rtt));
         let windows = [short.max(RATE_US_MIN), lasting.max(LASTING_RATE_US_MIN)];
         self.rate.on_ack(now, ack.bytes, ack.sent_at, ack.stamp, self.delays.base(), windows);
@@ -289,8 +289,8 @@ impl PathModel {
         micros(self.smoothed)
     }
 
-    /// The round-trip time of the path without a queue: the least of the last 30 to 60 s, and of ten times as long while
-    /// other flows keep a queue; the smoothed one until it is measured.
+    /// The round-trip time of the path without a queue: the least of the last 30 to 60 s, and of ten times as long
+    /// while other flows keep a queue; the smoothed one until it is measured.
     pub fn base(&self) -> Duration {
         micros(if self.is_measured() { self.base_us() } else { self.smoothed })
     }

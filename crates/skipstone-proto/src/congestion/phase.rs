@@ -6,7 +6,7 @@
 pub enum Phase {
     /// The window grows quickly to find the path's rate. Packets may leave in bursts, even if it is used up; in every
     /// other phase two datagrams at once then, or one of a window below eight. If the window is smaller when this phase
-    /// ends, the losses of what has left are answered by that.
+    /// ends, losses of packets sent before count as answered.
     Starting,
     /// A queue is this side's own.
     Steady,

@@ -1,5 +1,5 @@
 //! A congestion controller of the application decides on the window and the pace. Whatever it answers, messages arrive,
-//! nobody on another path waits for them, and corrections are counted.
+//! other paths are not delayed, and corrections are counted.
 
 use crate::simulation::{World, link, ms, server_of};
 use skipstone_netsim::{LinkConfig, QueueLimit};
@@ -135,7 +135,7 @@ fn a_controller_that_asks_for_nothing_gets_two_datagrams_each_second() {
 }
 
 #[test]
-fn a_controller_that_asks_for_everything_delays_nobody_on_another_path() {
+fn a_controller_that_asks_for_everything_does_not_delay_other_paths() {
     let (unlimited, _, _) = beside_a_greedy_peer(Congestion::Off, ms(3_000));
     for phase in [Phase::Starting, Phase::Steady, Phase::Draining, Phase::Competing, Phase::Probing] {
         let everything = constant(u64::MAX, u64::MAX, u64::MAX, phase);
@@ -147,7 +147,7 @@ fn a_controller_that_asks_for_everything_delays_nobody_on_another_path() {
 }
 
 #[test]
-fn a_controller_that_changes_its_mind_each_time_harms_nobody() {
+fn a_controller_that_changes_its_mind_each_time_does_not_delay_other_paths() {
     #[derive(Debug)]
     struct Moody(u64);
     impl Controller for Moody {

@@ -14,8 +14,8 @@ pub(super) fn manual(release: &Release, tree: &Tree) -> Result<PathBuf, String> 
     if folder.join("completions").is_dir() && folder.join(DONE).is_file() {
         return Ok(folder);
     }
-    // The tool for this machine is built for its own artifacts anyway: this compiles one crate more, where a development
-    // build would compile hundreds.
+    // The tool for this machine is built for its own artifacts anyway: this compiles one crate more, where a
+    // development build would compile hundreds.
     let here = System::here();
     let mut cargo = build::cargo(here, release, tree)?;
     cargo.args(["--package", "skipstone-cli", "--features", "manual", "--bin", "manual"]);

@@ -67,8 +67,8 @@ impl DeliveryRate {
         DeliveryStamp { delivered: self.delivered, delivered_at: self.delivered_at, first_sent_at: self.first_sent_at }
     }
 
-    /// `bytes` were acknowledged; the newest of the packets left at `sent_at` with this stamp. The last argument has how
-    /// long a window is, and how long a lasting one.
+    /// `bytes` were acknowledged; the newest of the packets left at `sent_at` with this stamp. The last argument has
+    /// how long a window is, and how long a lasting one.
     pub(super) fn on_ack(
         &mut self,
         now: Time,
