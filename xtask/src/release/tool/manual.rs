@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::machine::process;
 use crate::machine::tree::Tree;
 use crate::release::build;
-use crate::release::plan::Release;
+use crate::release::plan::{Release, copy};
 use crate::release::systems::System;
 
 /// A folder with `man/NAME.1` and `completions/`.
@@ -20,11 +20,16 @@ pub(super) fn manual(release: &Release, tree: &Tree) -> Result<PathBuf, String> 
     let mut cargo = build::cargo(here, release, tree)?;
     cargo.args(["--package", "skipstone-cli", "--features", "manual", "--bin", "manual"]);
     process::run(cargo)?;
-    // Its own name is in the help's examples.
-    let writer = build::folder(here, release).join("manual");
-    let mut writer = release.command(&writer.to_string_lossy(), tree);
-    writer.arg(&folder);
+    // The help's examples begin with the name by which the program was called: the tool's, and not a path of this
+    // machine.
+    let called = release.stage("manual")?;
+    copy(&build::folder(here, release).join("manual"), &called.join("skipstone"))?;
+    let mut writer = release.command("skipstone", tree);
+    writer.env("PATH", &called).arg(&folder);
     process::run(writer)?;
+    for page in pages(&folder)? {
+        build::check_places(&page, release, tree)?;
+    }
     std::fs::write(folder.join(DONE), "").map_err(|error| format!("{}: {error}", folder.display()))?;
     Ok(folder)
 }
