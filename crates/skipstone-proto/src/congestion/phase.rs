@@ -10,8 +10,7 @@ pub enum Phase {
     Starting,
     /// A queue is this side's own.
     Steady,
-    /// The window is small for a moment, to see the path without this side's queue: what remains of the delay when this
-    /// phase ends counts as jitter, up to 20 ms.
+    /// The window is small for a moment, to see the path without this side's queue.
     Draining,
     /// Other flows keep the queue: redundancy yields while the window is used up, and [`PathModel::base`] is remembered
     /// for longer.

@@ -29,9 +29,10 @@ pub(super) struct Switch {
     /// While other flows keep the queue.
     cubic: Option<Cubic>,
     lull: Option<Lull>,
-    /// The time since which the queue has persisted although this side yields, and the window before that.
+    /// The time since which a queue of others has stood.
     standing_from: Time,
-    standing_window: u32,
+    /// The window with which the queue was last as short as this side keeps it.
+    kept_window: u32,
 }
 
 /// A moment in which the window is small, to see the path without our queue, and whether others keep it.
@@ -52,7 +53,7 @@ const LULL_ROUND_TRIPS: u32 = 32;
 impl Switch {
     pub(super) fn new(flows: u32, path: &PathModel) -> Self {
         let delay = Delay::new(path.datagram());
-        Switch { flows, delay, cubic: None, lull: None, standing_from: Time::ZERO, standing_window: delay.window() }
+        Switch { flows, delay, cubic: None, lull: None, standing_from: Time::ZERO, kept_window: delay.window() }
     }
 
     /// The window but for lulls.
@@ -60,10 +61,17 @@ impl Switch {
         self.cubic.map_or_else(|| self.delay.window(), |cubic| cubic.window())
     }
 
+    /// Whether the queue is longer than flows of our kind keep it, or still longer than we keep it ourselves although the
+    /// window is smaller, by as much as a loss takes, than when it was as short as that.
+    fn is_of_others(&self, path: &PathModel) -> bool {
+        let has_yielded = self.usual_window() <= cubic::reduced(self.kept_window, 1);
+        path.queue() >= if has_yielded { Queue::AboveTarget } else { Queue::Foreign }
+    }
+
     /// How long the queue has stood counts from now.
     fn begin_standing(&mut self, now: Time) {
         self.standing_from = now;
-        self.standing_window = self.usual_window();
+        self.kept_window = self.usual_window();
     }
 
     /// The delay controller decides. When its start ends, a queue has stood for no time yet.
@@ -81,8 +89,8 @@ impl Switch {
             () if self.delay.is_starting() => {}
             () if is_lull_due(now, path) => self.begin_lull(now, path),
             () if now.since(self.standing_from) > patience(path) => {
-                let window = self.delay.window().max(cubic::reduced(self.standing_window, 1));
-                self.compete_from(now, window, self.standing_window, path);
+                let window = self.delay.window().max(cubic::reduced(self.kept_window, 1));
+                self.compete_from(now, window, self.kept_window, path);
             }
             () => {}
         }
@@ -142,12 +150,12 @@ impl Controller for Switch {
 
     fn on_ack(&mut self, ack: &AckSample, path: &PathModel) {
         let now = ack.now;
-        // A queue that is not longer than we keep ourselves, or a path that we do not fill, says nothing about others.
-        if path.queue() < Queue::Foreign || !path.is_full(now) {
+        // A path that we do not fill says nothing about others.
+        if !self.is_of_others(path) || !path.is_full(now) {
             self.standing_from = now;
         }
         if path.queue() < Queue::AboveTarget {
-            self.standing_window = self.usual_window();
+            self.kept_window = self.usual_window();
         }
         if let Some(lull) = &mut self.lull {
             lull.least = lull.least.min(path.latest_delay_us());
