@@ -51,6 +51,8 @@ pub struct PathModel {
     /// The observed queueing delay at which this path lost too much.
     depth: u32,
     depth_at: Time,
+    /// The delay that remained when our own queue was drained.
+    residual: u32,
     /// Whether other flows keep the queue.
     is_hidden: bool,
     /// The time of the last acknowledgement.
@@ -88,6 +90,7 @@ impl PathModel {
             demand: Demand::new(),
             depth: NOT_SEEN,
             depth_at: Time::ZERO,
+            residual: 0,
             is_hidden: false,
             acked_at: Time::ZERO,
         }
@@ -193,12 +196,14 @@ impl PathModel {
 
     /// What the controller does has changed.
     pub(super) fn on_phase(&mut self, from: Phase, to: Phase) {
-        if from != to && to.is_lull() {
-            self.delays.begin_dip();
-        }
-        // Other flows keep the queue from now on.
-        if from != to && to == Phase::Competing {
-            self.calm.forget();
+        match (from, to) {
+            (from, to) if from == to => {}
+            // The next dip of the queue is looked for.
+            (_, Phase::Draining | Phase::Probing) => self.delays.begin_dip(),
+            (Phase::Draining, _) => self.residual = self.delays.delay(),
+            // Other flows keep the queue from now on.
+            (_, Phase::Competing) => self.calm.forget(),
+            _ => {}
         }
     }
 
@@ -422,10 +427,11 @@ impl PathModel {
     }
 
     /// The variation of round-trip times that the path itself causes. Our own packets also make them vary, by their
-    /// length.
+    /// length; as much of what a drained queue leaves is that length, and more of it is others' queue.
     fn noise(&self) -> u32 {
         let own = (2 * self.datagram_us(self.path_rate())).min(u64::from(NOISE_MAX_US)) as u32;
-        self.delays.noise().max(self.calm.kept()).saturating_sub(own).min(NOISE_MAX_US)
+        let path = self.delays.noise().max(self.calm.kept()).saturating_sub(own);
+        path.max(self.residual.min(own)).min(NOISE_MAX_US)
     }
 
     /// The rate that the path carries, although we may have less to send.

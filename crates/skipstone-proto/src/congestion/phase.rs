@@ -10,7 +10,8 @@ pub enum Phase {
     Starting,
     /// A queue is this side's own.
     Steady,
-    /// The window is small for a moment, to see the path without this side's queue.
+    /// The window is small for a moment, to see the path without this side's queue: what remains of the delay when this
+    /// phase ends, up to the time of two datagrams, is that of the datagrams themselves.
     Draining,
     /// Other flows keep the queue: redundancy yields while the window is used up, and [`PathModel::base`] is remembered
     /// for longer.
