@@ -61,8 +61,8 @@ impl Switch {
         self.cubic.map_or_else(|| self.delay.window(), |cubic| cubic.window())
     }
 
-    /// Whether the queue is longer than flows of our kind keep it, or still longer than we keep it ourselves although two
-    /// fifths of the window are gone with which it was as short as that.
+    /// Whether the queue is longer than flows of our kind keep it, or still longer than we keep it ourselves although
+    /// two fifths of the window are gone with which it was as short as that.
     fn is_of_others(&self, path: &PathModel) -> bool {
         let has_yielded = self.usual_window() <= self.kept_window / 5 * 3;
         path.queue() >= if has_yielded { Queue::AboveTarget } else { Queue::Foreign }
