@@ -444,3 +444,27 @@ impl PathModel {
         u64::from(self.datagram) * 1_000_000 / rate.max(1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What counts as jitter of a path of this many bytes per second after a drain that left 10 ms of queue.
+    fn jitter_after_drain(rate: u32) -> Duration {
+        let at = |millis: u64| Time::from_micros(millis * 1_000);
+        let mut path = PathModel::new(1_200);
+        let stamp = DeliveryStamp { delivered: 0, delivered_at: 1, first_sent_at: 1 };
+        path.rate.on_ack(at(100), rate / 10, at(80), stamp, 20_000, [1_000_000; 2]);
+        path.delays.on_sample(at(0), 20_000, 20_000, false);
+        (20..40).for_each(|tick| path.delays.on_sample(at(tick * 10), 30_000, 20_000, false));
+        path.on_phase(Phase::Draining, Phase::Steady);
+        path.jitter()
+    }
+
+    #[test]
+    fn what_a_drained_queue_leaves_counts_up_to_two_datagrams() {
+        let [slow, fast] = [250_000, 4_500_000].map(|rate| jitter_after_drain(rate).as_micros());
+        assert!((9_500..=9_700).contains(&slow), "two of 4.8 ms: {slow}");
+        assert!((530..=540).contains(&fast), "two of 0.27 ms, the rest is others': {fast}");
+    }
+}

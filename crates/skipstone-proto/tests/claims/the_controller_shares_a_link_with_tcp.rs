@@ -66,3 +66,16 @@ fn two_of_our_flows_share_evenly_with_a_short_queue() {
         assert!(wait <= millis(20 + 15 * starts.len() as u64), "{wait:?}");
     }
 }
+
+/// Such a flow has never seen the path without CUBIC's queue: the queue that it sees seems short, whatever it does.
+#[test]
+fn a_flow_that_comes_after_tcp_on_a_fast_link_is_not_starved() {
+    for (kbit, rtt_ms, queue_ms) in [(18_000, 6, 170), (36_000, 23, 48), (44_000, 51, 76)] {
+        let mut network = Network::new(link(kbit, rtt_ms, queue_ms), 7);
+        network.add(Kind::Cubic, Duration::ZERO, Duration::MAX);
+        let ours = network.add(GREEDY, seconds(10), Duration::MAX);
+        network.run_until(seconds(70));
+        let share = network.share(ours, seconds(30), seconds(70));
+        assert!(share >= 0.15, "{kbit} kbit/s, {rtt_ms} ms, {queue_ms} ms of queue: {share}");
+    }
+}
