@@ -127,15 +127,14 @@ fn serve(task: &EndTask, condition: &Condition, logs: &PacketLogs, listen: &str)
         let own = Player::new(end, condition, Sender::Server, epoch);
         return own.serve(&orders, begun.ok_or(NO_CLOCK)?);
     }
+    let mut wait = LOOK_EVERY;
     while !orders.is_over() {
-        end.drive(LOOK_EVERY)?;
-        let mut is_answering = false;
+        end.drive(wait)?;
+        // Answers leave in the next round, which may receive more: those are answered before anything is waited for.
+        wait = LOOK_EVERY;
         while let Some(update) = end.poll_message() {
             end.send(update);
-            is_answering = true;
-        }
-        if is_answering {
-            end.drive(Duration::ZERO)?;
+            wait = Duration::ZERO;
         }
     }
     say(&EndMessage::Served { telemetry: end.telemetry(), own: OwnFindings::default() });

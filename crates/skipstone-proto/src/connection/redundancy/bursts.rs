@@ -48,7 +48,10 @@ impl Connection {
         }
         let is_protected = match class.burst {
             Some(plan) => plan.repairs > 0,
-            None => class.protects(self.sending.ledger.losses()),
+            None => {
+                let is_short = self.path.rtt.is_measured() && self.path.rtt.smoothed() < SHORT_PATH;
+                class.protects(self.sending.ledger.losses(), is_short)
+            }
         };
         if !is_protected {
             // As few packets as possible; the size of the queue does not matter.
@@ -67,10 +70,8 @@ impl Connection {
                     packet_bytes_max: capacity,
                     is_kept_whole: carrier.is_loss_limited,
                 };
-                // On a short path, a retransmission arrives before the next tick.
-                let is_short = self.path.rtt.is_measured() && self.path.rtt.smoothed() < SHORT_PATH;
                 let is_settling = self.path.roaming.is_settling(now, &self.path.rtt);
-                let yields = is_short || is_settling || self.path.congestion.is_congested(now);
+                let yields = is_settling || self.path.congestion.is_congested(now);
                 let share = if yields { 0.0 } else { self.path.congestion.repair_share() };
                 self.path.congestion.begin_burst(now);
                 let bytes = burst.cost(burst.unprotected());

@@ -53,14 +53,16 @@ impl Class {
         self.mode == RedundancyMode::Adaptive && self.encoder.is_some()
     }
 
-    /// Whether the path loses enough for bursts to get repairs. If not, the state of earlier repairs is dropped.
-    pub(super) fn protects(&mut self, losses: &LossEstimate) -> bool {
+    /// Whether bursts get repairs: the path loses enough, and a retransmission would not arrive before the next tick.
+    /// If not, the state of earlier repairs is dropped.
+    pub(super) fn protects(&mut self, losses: &LossEstimate, is_short: bool) -> bool {
         self.policy.update(losses);
-        if !self.policy.is_active() {
+        let protects = self.policy.is_active() && !is_short;
+        if !protects {
             self.encoder = None;
             self.repairs.clear();
         }
-        self.policy.is_active()
+        protects
     }
 
     /// On a full path, repairs would only displace the packets that they repair: a share of the bursts gets them, and
@@ -80,8 +82,17 @@ impl Class {
         if plan.repairs > 0 {
             self.encoder.get_or_insert_default().begin_burst();
             self.repairs.repeat_ack = false;
+        } else if share == 0.0 {
+            self.forget_sources();
         }
         plan
+    }
+
+    /// No burst gets repairs for some time: when they return, these packets are long acknowledged or retransmitted.
+    fn forget_sources(&mut self) {
+        if let Some(encoder) = &mut self.encoder {
+            encoder.begin_block();
+        }
     }
 
     /// A packet with new messages of the class left.
@@ -94,5 +105,44 @@ impl Class {
         {
             encoder.on_source(number, content);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BURST: Burst =
+        Burst { messages: 2, bytes: 2_000, packet_overhead: 50, packet_bytes_max: 1_400, is_kept_whole: false };
+
+    /// A class of which one burst got repairs.
+    fn repairing() -> Class {
+        let (mut class, losses) = (Class::new(RedundancyMode::Adaptive), LossEstimate::default());
+        assert!(class.protects(&losses, false), "a new path counts as lossy");
+        assert!(class.begin_burst(&losses, &BURST, 1.0, |_| true).repairs > 0);
+        class.on_source(1, &[7; 1_000]);
+        class
+    }
+
+    fn kept(class: &Class) -> Option<usize> {
+        class.encoder.as_ref().map(|encoder| encoder.sources())
+    }
+
+    #[test]
+    fn bursts_without_repairs_keep_no_packets_of_earlier_ones() {
+        let mut class = repairing();
+        for number in 2..50 {
+            assert_eq!(class.begin_burst(&LossEstimate::default(), &BURST, 0.0, |_| true).repairs, 0);
+            class.on_source(number, &[7; 1_000]);
+            assert_eq!(kept(&class), Some(1), "only of this burst");
+        }
+    }
+
+    #[test]
+    fn a_short_path_keeps_no_packets() {
+        let mut class = repairing();
+        assert!(!class.protects(&LossEstimate::default(), true));
+        class.on_source(2, &[7; 1_000]);
+        assert_eq!(kept(&class), None);
     }
 }

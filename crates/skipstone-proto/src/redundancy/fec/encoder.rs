@@ -6,8 +6,7 @@ use crate::wire::repair::{INDEX_MAX, encode_repair_header, repair_header_len};
 use core::ops::RangeInclusive;
 use std::collections::VecDeque;
 
-/// Keeps the packets from which repairs are computed. Memory is reused: nothing is allocated once the window has its
-/// size.
+/// Keeps the packets from which repairs are computed. Memory of the last few is reused.
 #[derive(Debug, Default)]
 pub struct Encoder {
     sources: VecDeque<Source>,
@@ -31,6 +30,8 @@ struct Source {
 const BURSTS: u32 = 3;
 /// Maximum number of source packets that a repair covers.
 const SOURCES_MAX: usize = 128;
+/// Maximum number of packets whose memory waits for the next ones.
+const SPARE_MAX: usize = 16;
 /// Maximum distance from the first to the last number that a repair covers: coefficients repeat after 192.
 pub(super) const SPAN_MAX: u64 = 180;
 
@@ -131,7 +132,9 @@ impl Encoder {
     }
 
     fn forget_oldest(&mut self) {
-        if let Some(source) = self.sources.pop_front() {
+        if let Some(source) = self.sources.pop_front()
+            && self.spare.len() < SPARE_MAX
+        {
             self.spare.push(source.symbol);
         }
     }
@@ -232,6 +235,16 @@ mod tests {
             encoder.on_source(number, b"d");
         }
         assert_eq!(encoder.sources(), SOURCES_MAX);
+    }
+
+    #[test]
+    fn a_window_that_was_long_once_leaves_the_memory_of_few_packets() {
+        let mut encoder = Encoder::default();
+        for number in 0..SOURCES_MAX as u64 {
+            encoder.on_source(number, &[7; 1_400]);
+        }
+        encoder.begin_block();
+        assert_eq!((encoder.sources(), encoder.spare.len()), (0, SPARE_MAX));
     }
 
     #[test]
